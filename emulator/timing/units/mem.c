@@ -70,6 +70,8 @@ rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
                            const struct emu_launch *launch)
 {
     const struct tm_params *p = &b->p;
+    uint64_t reach = (uint64_t)PARAM(b, tlb_page_bytes);
+    m->page_shift = reach & (reach - 1) ? 0 : (unsigned)__builtin_ctzll(reach);
     m->canon.code_base = launch->code_base;
     m->canon.code_bytes = launch->code_bytes;
     m->warm_kernarg = config->warm_kernarg;
@@ -126,15 +128,19 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
     return done;
 }
 
-static uint64_t page_of(const struct tm_base *b, uint64_t address)
+static uint64_t page_of(const struct tm_base *b, const struct tm_memory *m,
+                        uint64_t address)
 {
-    return address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
+    uint64_t page = m->page_shift ? address >> m->page_shift
+                                  : address / (uint64_t)PARAM(b, tlb_page_bytes);
+    return page % TM_TLB_PAGES;
 }
 
 /* Has a CU the translation? From now on it has. */
-static bool is_near(const struct tm_base *b, struct tm_near *tlb, uint64_t address)
+static bool is_near(const struct tm_base *b, const struct tm_memory *m,
+                    struct tm_near *tlb, uint64_t address)
 {
-    uint64_t page = page_of(b, address);
+    uint64_t page = page_of(b, m, address);
     if (tlb->page[page / 64] >> page % 64 & 1u)
         return true;
     keep_near(b, tlb, page);
@@ -151,11 +157,11 @@ static bool stays(uint64_t address)
 static int64_t translate(const struct tm_base *b, struct tm_memory *m, bool known,
                          uint64_t address, bool store, int64_t now)
 {
-    uint64_t page = page_of(b, address);
-    uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
+    uint64_t page = page_of(b, m, address);
     int64_t l2 = m->tlb_ready[page];
     if (known)
         return tm_max(now, l2); /* hits under a walk wait for it */
+    uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
     if (l2 == 0 || (store && m->tlb_brought[page])) {
         l2 = now + walk(b, m, store);
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
@@ -297,7 +303,7 @@ static int64_t smem_arguments(const struct tm_base *b, struct tm_memory *m, uint
 static int64_t smem_data(const struct tm_base *b, struct tm_memory *m,
                          struct tm_near *tlb, uint64_t at, int64_t now)
 {
-    bool known = is_near(b, tlb, at);
+    bool known = is_near(b, m, tlb, at);
     int64_t go = translate(b, m, known, at, false, now);
     uint64_t misses = m->gl2_miss;
     uint8_t level = m->level;
@@ -463,6 +469,11 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
     }
 }
 
+static uint64_t lanes_of(const struct emu_access *x)
+{
+    return x->lanes == UINT32_MAX ? 32 : (uint64_t)__builtin_popcountll(x->lanes);
+}
+
 /* The most lanes of an atomic that go to one place. */
 static int64_t turns_of(const struct emu_access *x)
 {
@@ -489,13 +500,13 @@ void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
     r->cycles = r->groups = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
-        uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
+        uint64_t lanes = lanes_of(x), bytes = x->bytes * lanes;
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
         coalesce(b, m, x, base, r);
         if (x->read && x->write)
             r->turns = (int32_t)tm_max(r->turns, turns_of(x));
-        sum->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
+        sum->asked.lanes += lanes;
         sum->asked.bytes += bytes;
         sum->read_bytes += x->read ? bytes : 0;
         sum->write_bytes += x->write ? bytes : 0;
@@ -538,8 +549,8 @@ static bool is_placed(const struct tm_memory *m, struct tm_request *r)
 }
 
 /* read again: for all behind it, too */
-static void look_up_load(const struct tm_base *b, struct tm_vmem *cu, bool device,
-                         struct tm_request *r)
+static void look_up_load(const struct tm_base *b, const struct tm_memory *m,
+                         struct tm_vmem *cu, bool device, struct tm_request *r)
 {
     for (unsigned l = 0; l < r->lines; l++) {
         int64_t *ready;
@@ -549,7 +560,7 @@ static void look_up_load(const struct tm_base *b, struct tm_vmem *cu, bool devic
         r->found[l].l0 = tm_cache_place(&cu->l0, ready);
         r->in_l0 |= (uint64_t)hit << l;
         if (!hit)
-            r->near |= (uint64_t)is_near(b, &cu->tlb, r->line[l] * LINE) << l;
+            r->near |= (uint64_t)is_near(b, m, &cu->tlb, r->line[l] * LINE) << l;
         if (device) /* it does not stay */
             tm_cache_drop(&cu->l0, r->line[l]);
     }
@@ -564,12 +575,12 @@ bool tm_vmem_look_up(const struct tm_base *b, const struct tm_memory *m,
     if (i->drops_l0)
         tm_cache_clear(&cu->l0);
     if (i->returns) {
-        look_up_load(b, cu, i->device, r);
+        look_up_load(b, m, cu, i->device, r);
         return true;
     }
     for (unsigned l = 0; l < r->lines; l++)
         if (!stays(r->line[l] * LINE))
-            r->near |= (uint64_t)is_near(b, &cu->tlb, r->line[l] * LINE) << l;
+            r->near |= (uint64_t)is_near(b, m, &cu->tlb, r->line[l] * LINE) << l;
     return true;
 }
 
@@ -671,18 +682,26 @@ void tm_vmem_ask(const struct tm_base *b, struct tm_memory *m, unsigned cu,
     r->level = m->level;
 }
 
+/* Of its first lines those that are asked for behind the GL1: a bit each. */
+static unsigned to_fetch(const struct tm_request *r)
+{
+    unsigned all = r->lines < FETCHED ? (1u << r->lines) - 1 : (1u << FETCHED) - 1;
+    return all & ~(unsigned)(r->in_l0 | r->in_gl1);
+}
+
 void tm_vmem_fetch(const struct tm_memory *m, const struct tm_request *r)
 {
-    for (unsigned l = 0; l < r->lines && l < FETCHED; l++)
-        if (!((r->in_l0 | r->in_gl1) >> l & 1u))
-            tm_cache_fetch(&m->gl2, r->line[l]);
+    for (unsigned rest = to_fetch(r); rest; rest &= rest - 1)
+        tm_cache_fetch(&m->gl2, r->line[__builtin_ctz(rest)]);
 }
 
 void tm_vmem_fetch_far(const struct tm_memory *m, const struct tm_request *r)
 {
-    for (unsigned l = 0; l < r->lines && l < FETCHED; l++)
-        if (!((r->in_l0 | r->in_gl1) >> l & 1u) && !tm_cache_probe(&m->gl2, r->line[l]))
-            tm_cache_fetch(&m->mall, r->line[l]);
+    for (unsigned rest = to_fetch(r); rest; rest &= rest - 1) {
+        uint64_t line = r->line[__builtin_ctz(rest)];
+        if (!tm_cache_probe(&m->gl2, line))
+            tm_cache_fetch(&m->mall, line);
+    }
 }
 
 /* ---- the way back ---- */
@@ -733,7 +752,7 @@ int64_t tm_vmem_return(const struct tm_base *b, struct tm_vmem *cu,
     int64_t start = r->start, done;
     bool queued = start - accept > PARAM(b, vmem_hit);
     if (i->returns) {
-        unsigned hits = (unsigned)__builtin_popcountll(r->in_l0);
+        unsigned hits = r->in_l0 ? (unsigned)__builtin_popcountll(r->in_l0) : 0;
         cu->l0_hits += hits;
         cu->l0_misses += r->lines - hits;
     }

@@ -38,6 +38,7 @@ struct tm_memory {
     struct tm_address_unit address[TM_MAX_CUS];
     struct tm_canon canon;
     struct tm_cache gl2, mall;
+    unsigned page_shift; /* of addresses, to translations; 0: they are divided */
     int64_t gl2_free[TM_MAX_CHANNELS];
     double mall_free, dram_free;
     uint64_t kernarg_page; /* + 1: of the launch's first scalar load */

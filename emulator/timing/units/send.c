@@ -249,34 +249,48 @@ void tm_sent_look_up(const struct tm_base *b, const struct tm_memory *m,
     (void)look_up_array(b, m, t);
 }
 
-/* Of lists in order, so many: where each is; whose was the last. */
+/* Of lists in order, so many: where each is; whose was the last; what comes next. */
 struct heads {
     struct tm_sent *const *sent;
     unsigned n, last;
     size_t at[TM_MAX_SES];
+    uint64_t key[TM_MAX_SES]; /* is_before as a number */
 };
+
+static void find_key(struct heads *h, unsigned k)
+{
+    const struct tm_sent *t = h->sent[k];
+    const struct tm_sent_op *o = h->at[k] < t->n_now ? t->now[h->at[k]] : NULL;
+    h->key[k] = o ? (uint64_t)o->accept << 16 | o->number : UINT64_MAX;
+}
+
+static struct heads heads_of(struct tm_sent *const sent[], unsigned n)
+{
+    struct heads h = {.sent = sent, .n = n};
+    for (unsigned k = 0; k < n; k++)
+        find_key(&h, k);
+    return h;
+}
 
 /* What comes next of all, which leaves its list; NULL: nothing. */
 static const struct tm_sent_op *take_next(struct heads *h)
 {
-    const struct tm_sent_op *first = NULL;
-    for (unsigned k = 0; k < h->n; k++) {
-        const struct tm_sent *t = h->sent[k];
-        if (h->at[k] == t->n_now || (first && !is_before(t->now[h->at[k]], first)))
-            continue;
-        first = t->now[h->at[k]];
-        h->last = k;
-    }
-    if (first)
-        h->at[h->last]++;
-    return first;
+    unsigned first = 0;
+    for (unsigned k = 1; k < h->n; k++)
+        first = h->key[k] < h->key[first] ? k : first;
+    if (h->key[first] == UINT64_MAX)
+        return NULL;
+    const struct tm_sent_op *o = h->sent[first]->now[h->at[first]++];
+    h->last = first;
+    find_key(h, first);
+    return o;
 }
 
 /* Pages that nobody has used get their places, then the rest is looked up. */
 static void place(const struct tm_base *b, struct tm_memory *m,
                   struct tm_sent *const sent[], unsigned n)
 {
-    struct heads heads = {.sent = sent, .n = n};
+    struct heads heads = heads_of(sent, n);
     for (const struct tm_sent_op *o; (o = take_next(&heads));)
         if (!o->looked_up)
             tm_vmem_place(m, o->request);
@@ -301,7 +315,7 @@ static void fetch_next(const struct tm_memory *m, const struct tm_sent *t, size_
 void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
                  struct tm_sent *const sent[], unsigned n)
 {
-    struct heads heads = {.sent = sent, .n = n};
+    struct heads heads = heads_of(sent, n);
     bool looked_up = true;
     for (unsigned k = 0; k < n; k++)
         looked_up &= sent[k]->looked_up == sent[k]->n_now;
