@@ -21,7 +21,9 @@ static bool can_be_postponed(const struct tm_engine *t, const struct tm_wave *w,
         i->cls == TM_IMM &&
         (i->special == TM_DELAY || i->special == TM_WAITCNT ||
          i->special == TM_CLAUSE || i->special == TM_NOP || i->special == TM_DEPCTR);
-    return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
+    bool drops = i->drops_l0 || i->drops_gl1; /* of caches, which are only here */
+    return (plain || nothing || drops) && !i->alone &&
+           emu_wave_may_wait(t->stepper, w->wave);
 }
 
 /* Its place, or the one that it would have. */
