@@ -333,6 +333,10 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
     const struct mem_window *win =
         window_find(w, base + lo, base + hi, bytes, mem_generation(w));
+    if (!win && u->mem.space == MEM_GLOBAL) { /* the wave's first one there */
+        win = window_load(w, base + lo, perm);
+        win = win && window_has(win, base + lo, base + hi, bytes) ? win : NULL;
+    }
     if (!win || (win->perm & perm) != perm || base + hi < base + lo)
         return false;
     uint8_t *p = host_pointer(base + lo + win->delta);
