@@ -310,9 +310,9 @@ static void describe_again(struct tm_inst *out)
     out->looks = out->waits & 3u || out->cls == TM_VMEM || out->cls == TM_BRANCH ||
                  out->special == TM_DELAY;
     if (out->cls == TM_IMM)
-        out->again = out->special == TM_WAITCNT ? TM_AGAIN_COUNTERS
-                     : out->special == TM_BARRIER || out->special == TM_NOP ||
-                             out->special == TM_DEPCTR
+        out->again = out->special == TM_WAITCNT   ? TM_AGAIN_COUNTERS
+                     : out->special == TM_BARRIER ? TM_AGAIN_PORT
+                     : out->special == TM_NOP || out->special == TM_DEPCTR
                          ? TM_AGAIN_ANY
                          : TM_AGAIN_NOTHING;
     else if (out->special == TM_WAIT_SALU)
