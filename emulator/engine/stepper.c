@@ -360,6 +360,14 @@ void emu_wave_catch_up(struct emu_wave *wave, unsigned n)
     w->n_insts += n;
 }
 
+void emu_wave_pass(struct emu_wave *wave, unsigned n)
+{
+    struct wave *w = wave_of(wave);
+    w->n_insts += n;
+    for (; n; n--)
+        w->next = uop_next(w->next);
+}
+
 rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,
                           const struct emu_event **event)
 {

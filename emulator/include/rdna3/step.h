@@ -153,6 +153,8 @@ bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave 
 /* Execute so many that were postponed. Until then nothing else may be asked of the wave
  * but EXEC. */
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n);
+/* The same of such as do nothing but let the wave go on: waits, hints. */
+void emu_wave_pass(struct emu_wave *wave, unsigned n);
 
 /* As emu_run, and writes down how many instructions each workgroup has executed.
  *

@@ -27,8 +27,11 @@ static inline void tm_catch_up(struct tm_wave *w)
 {
     if (!w->owed)
         return;
-    emu_wave_catch_up(w->wave, w->owed);
-    w->owed = 0;
+    if (w->owed == w->idle)
+        emu_wave_pass(w->wave, w->owed);
+    else
+        emu_wave_catch_up(w->wave, w->owed);
+    w->owed = w->idle = 0;
     w->writes = 0;
     w->group->loads -= w->loads;
     w->loads = false;
@@ -88,6 +91,8 @@ TM_HOT rd_status tm_step(struct tm_engine *t, struct tm_wave *w,
     if (!later || w->owed == UINT8_MAX)
         return tm_step_now(t, w, i, event);
     tm_postpone(w, i);
+    if (sort == TM_SORT_WAIT || sort == TM_SORT_ANY)
+        w->idle += i->idle;
     t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
     *event = &t->plain;
     return RD_OK;

@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Does it nothing when it is executed? Caches are only here. */
+static bool is_idle(const struct tm_inst *i)
+{
+    return i->drops_l0 || i->drops_gl1 ||
+           (i->cls == TM_IMM && (i->special == TM_DELAY || i->special == TM_WAITCNT ||
+                                 i->special == TM_CLAUSE || i->special == TM_NOP ||
+                                 i->special == TM_DEPCTR));
+}
+
 /* May it be executed when something else of its wave is? The wave is at it. Whoever
  * decides about time looks at EXEC only. */
 static bool can_be_postponed(const struct tm_engine *t, const struct tm_wave *w,
@@ -17,13 +26,7 @@ static bool can_be_postponed(const struct tm_engine *t, const struct tm_wave *w,
 {
     bool plain =
         (i->cls == TM_VALU || i->cls == TM_SALU) && !i->special && !i->writes_exec;
-    bool nothing =
-        i->cls == TM_IMM &&
-        (i->special == TM_DELAY || i->special == TM_WAITCNT ||
-         i->special == TM_CLAUSE || i->special == TM_NOP || i->special == TM_DEPCTR);
-    bool drops = i->drops_l0 || i->drops_gl1; /* of caches, which are only here */
-    return (plain || nothing || drops) && !i->alone &&
-           emu_wave_may_wait(t->stepper, w->wave);
+    return (plain || is_idle(i)) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
 }
 
 /* Its place, or the one that it would have. */
@@ -88,6 +91,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_lds_costs(i);
     tm_inst_bound(i, t->all->pools.vgprs);
     i->postponed = can_be_postponed(t, w, i);
+    i->idle = i->postponed && is_idle(i);
     i->load_postponed = /* launches that share the chip may have LDS of other sizes */
         !t->all->several && i->cls == TM_LDS && t->launch.lanes == 32 &&
         emu_wave_may_load_later(t->stepper, w->wave, &i->lds_vgpr, &i->lds_limit);

@@ -345,7 +345,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     w->simd = s;
     w->record = r;
     w->age = ++t->all->next_age;
-    w->slot = (uint16_t)take_slot(t, s);
+    (uint8_t)w->slot = (uint16_t)take_slot(t, s);
     w->start = w->regs.start = start;
     w->last_issue = start - 1;
     w->earliest = start;
@@ -357,7 +357,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .sa = (uint8_t)s->sa,
         .wgp = (uint8_t)s->wgp,
         .simd = (uint8_t)s->index,
-        .slot = (uint8_t)w->slot,
+        .slot = w->slot,
         .launch = (uint16_t)g->launch,
         .start = start,
         .end = -1,

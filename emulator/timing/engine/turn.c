@@ -75,6 +75,7 @@ static inline rd_status come_to(struct tm_engine *t, struct tm_wave *w,
         tm_delay(w, next->delay);
         next->executions++;
         w->owed++;
+        w->idle++;
         next = next->follows;
     }
     if (!next || next->special == TM_DELAY)

@@ -127,6 +127,7 @@ struct tm_inst {
     uint8_t waits;       /* bit per limit of .wait */
     bool exec_matters;   /* skipped if EXEC is zero */
     bool postponed;      /* it may be executed later than it issues (meet.c) */
+    bool idle;           /* then it does nothing: a wait, a hint */
     bool load_postponed; /* a load from LDS: so may it, mostly (engine/later.h) */
     bool alone;          /* it may touch what all shader engines share */
     bool looks;          /* it, or what comes next, may wait for vector memory */

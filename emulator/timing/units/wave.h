@@ -93,6 +93,7 @@ struct tm_wave {
     uint32_t index;       /* in the pool */
     uint16_t slot;
     bool left;
+    uint8_t idle;              /* of .owed such as do nothing: tm_inst.idle */
     struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_trans_wave trans;
