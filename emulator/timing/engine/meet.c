@@ -163,9 +163,11 @@ static void find_ways(const struct tm_engine *t, struct tm_inst *i)
 /* What a wave will look at that waits for nobody any more; NULL: not met yet. */
 static struct tm_inst *to_come(const struct tm_engine *t, const struct tm_wave *w)
 {
+    struct tm_inst *i = w->behind ? w->last->follows : NULL;
     const struct emu_inst *inst =
-        w->began && !w->unmet && !w->owed ? emu_wave_next(w->wave) : NULL;
-    struct tm_inst *i = inst ? tm_met(t, inst) : NULL;
+        !i && w->began && !w->unmet && !w->owed ? emu_wave_next(w->wave) : NULL;
+    if (inst)
+        i = tm_met(t, inst);
     for (unsigned n = 0; i && i->special == TM_DELAY; n++)
         i = n < TM_DELAYS ? find_behind(t, i) : NULL;
     return i;

@@ -345,7 +345,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     w->simd = s;
     w->record = r;
     w->age = ++t->all->next_age;
-    (uint8_t)w->slot = (uint16_t)take_slot(t, s);
+    w->slot = (uint8_t)take_slot(t, s);
     w->start = w->regs.start = start;
     w->last_issue = start - 1;
     w->earliest = start;

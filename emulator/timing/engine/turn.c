@@ -418,8 +418,10 @@ TM_APART static rd_status issued_special(struct tm_engine *t, struct tm_wave *w,
     bool waits = i->special == TM_BARRIER &&
                  (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
     w->at_barrier = waits;
-    if (waits)
+    if (waits) {
         w->last = i;
+        w->behind = !(event->flags & EMU_EV_TAKEN);
+    }
     if (!(event->flags & EMU_EV_TAKEN))
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
                        i->offset + i->bytes);
@@ -714,7 +716,9 @@ TM_APART static rd_status turn_anew(struct tm_engine *t, struct tm_wave *w)
     }
     if (!w->began)
         begin(t, w);
-    rd_status st = take_delays(t, w, NULL, false);
+    struct tm_inst *before = w->behind ? w->last : NULL;
+    w->behind = false;
+    rd_status st = take_delays(t, w, before, before != NULL);
     if (st == RD_OK && w->unmet) /* again, alone */
         return tm_push(t, tm_now(t), w);
     if (st != RD_OK)

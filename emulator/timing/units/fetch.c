@@ -238,12 +238,36 @@ static void note_reach(struct tm_inst *i, uint64_t reach)
     i->near_lines = kept ? (uint32_t)((UINT64_C(1) << n) - 1) : 1;
 }
 
+/* The same of a branch, on both its ways. */
+static void note_branch(struct tm_inst *i, const struct tm_inst *next, unsigned ahead)
+{
+    const struct tm_inst *there = behind_delays(i->lands);
+    if (!there || there->offset < i->target)
+        return;
+    uint64_t here = i->offset / LINE, target = i->target / LINE,
+             first = here < target ? here : target;
+    uint64_t n = (next->offset + next->bytes + ahead) / LINE - here + 1;
+    uint64_t n_there = (there->offset + there->bytes + ahead) / LINE - target + 1;
+    uint64_t from = here - first, from_there = target - first;
+    if (from + n > TM_ASKED_LINES || from_there + n_there > TM_ASKED_LINES ||
+        first + TM_ASKED_LINES > TM_KEPT_LINES)
+        return;
+    i->near_first = (uint32_t)first;
+    i->near_lines = (uint32_t)(((UINT64_C(1) << n) - 1) << from |
+                               ((UINT64_C(1) << n_there) - 1) << from_there);
+    i->near_ahead = (uint16_t)ahead;
+}
+
 static void note_lines(const struct tm_fetch *f, unsigned ahead, struct tm_inst *i)
 {
     const struct tm_inst *next = behind_delays(i->follows);
     uint32_t end = next ? next->offset + next->bytes : 0;
-    if (end <= i->offset || i->alone || i->cls == TM_BRANCH || i->ahead)
+    if (end <= i->offset || i->alone || i->ahead)
         return;
+    if (i->cls == TM_BRANCH) {
+        note_branch(i, next, ahead);
+        return;
+    }
     note_reach(i, end + ahead);
     i->near_ahead = (uint16_t)ahead;
     if (i->offset / LINE != (end - 1) / LINE)

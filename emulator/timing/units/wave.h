@@ -91,8 +91,9 @@ struct tm_wave {
     struct tm_list *list; /* NULL: nobody asks */
     size_t record;        /* engine.h */
     uint32_t index;       /* in the pool */
-    uint16_t slot;
+    uint8_t slot;
     bool left;
+    bool behind;               /* .last: it has not looked at what follows that */
     uint8_t idle;              /* of .owed such as do nothing: tm_inst.idle */
     struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
