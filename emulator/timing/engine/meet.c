@@ -136,8 +136,10 @@ static void find_next(const struct tm_engine *t, struct tm_inst *i)
     if (i->sought == t->insts.n_met)
         return;
     i->sought = t->insts.n_met;
-    if (!i->follows)
+    if (!i->follows) {
         i->follows = met_at(t, i->offset + i->bytes);
+        tm_fetch_forget(i);
+    }
     if (i->cls == TM_BRANCH && !i->lands)
         i->lands = met_at(t, i->target);
 }

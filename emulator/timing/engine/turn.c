@@ -44,8 +44,10 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
             w->next = tm_come_across(t, w, inst, before);
             if (!w->next)
                 return RD_E_NOMEM;
-            if (straight)
+            if (straight) {
                 before->follows = w->next;
+                tm_fetch_forget(before);
+            }
         }
         before = w->next;
         if (w->next->special != TM_DELAY)

@@ -238,12 +238,13 @@ static void note_reach(struct tm_inst *i, uint64_t reach)
     i->near_lines = kept ? (uint32_t)((UINT64_C(1) << n) - 1) : 1;
 }
 
-/* The same of a branch, on both its ways. */
+/* The same of a branch, on both its ways. What is behind it may not have been met. */
 static void note_branch(struct tm_inst *i, const struct tm_inst *next, unsigned ahead)
 {
     const struct tm_inst *there = behind_delays(i->lands);
-    if (!there || there->offset < i->target)
+    if (!there || there->offset < i->target || (i->follows && !next))
         return;
+    next = next ? next : i;
     uint64_t here = i->offset / LINE, target = i->target / LINE,
              first = here < target ? here : target;
     uint64_t n = (next->offset + next->bytes + ahead) / LINE - here + 1;
@@ -262,12 +263,12 @@ static void note_lines(const struct tm_fetch *f, unsigned ahead, struct tm_inst 
 {
     const struct tm_inst *next = behind_delays(i->follows);
     uint32_t end = next ? next->offset + next->bytes : 0;
-    if (end <= i->offset || i->alone || i->ahead)
+    if (i->alone || i->ahead)
         return;
-    if (i->cls == TM_BRANCH) {
+    if (i->cls == TM_BRANCH)
         note_branch(i, next, ahead);
+    if (i->cls == TM_BRANCH || end <= i->offset)
         return;
-    }
     note_reach(i, end + ahead);
     i->near_ahead = (uint16_t)ahead;
     if (i->offset / LINE != (end - 1) / LINE)

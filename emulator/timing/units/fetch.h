@@ -138,6 +138,12 @@ static inline bool tm_fetch_is_near(const struct tm_fetch *f,
     return tm_fetch_has_all(w, i) || tm_fetch_is_kept(f, w, i) ||
            tm_fetch_is_all_near(f, w, i);
 }
+/* What follows an instruction has been met: ask anew. */
+static inline void tm_fetch_forget(struct tm_inst *i)
+{
+    i->near_first = TM_KEPT_LINES;
+    i->near_lines = 1;
+}
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */
 int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,
