@@ -79,7 +79,9 @@ TM_HOT rd_status tm_step(struct tm_engine *t, struct tm_wave *w,
                          enum tm_sort sort)
 {
     bool valu = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU;
-    bool later = valu || sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->postponed);
+    bool some = sort == TM_SORT_ANY || sort == TM_SORT_VMEM;
+    bool later =
+        valu || sort == TM_SORT_WAIT || sort == TM_SORT_SALU || (some && i->postponed);
     if (sort == TM_SORT_LDS && w->owed != UINT8_MAX && tm_postpones_load(t, w, i)) {
         w->group->loads += !w->loads;
         w->loads = true;
@@ -91,7 +93,7 @@ TM_HOT rd_status tm_step(struct tm_engine *t, struct tm_wave *w,
     if (!later || w->owed == UINT8_MAX)
         return tm_step_now(t, w, i, event);
     tm_postpone(w, i);
-    if (sort == TM_SORT_WAIT || sort == TM_SORT_ANY)
+    if (sort == TM_SORT_WAIT || some)
         w->idle += i->idle;
     t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
     *event = &t->plain;

@@ -441,12 +441,12 @@ TM_APART static rd_status issued_special(struct tm_engine *t, struct tm_wave *w,
 
 /* What vector memory instructions ask for. Before one is issued: less what has been
  * asked for, and after it: more. So the sum has what it asked for itself. */
-static void issue_asking(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                         const struct emu_event *event)
+TM_HOT void issue_asking(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                         const struct emu_event *event, enum tm_sort sort)
 {
     const struct tm_asked *asked = &w->simd->cu->send.sent->traffic.asked;
     tm_asked_add(&i->asked, asked, UINT64_MAX);
-    tm_issue(&t->chip, w, i, event, TM_SORT_ANY);
+    tm_issue(&t->chip, w, i, event, sort);
     tm_asked_add(&i->asked, asked, 1);
 }
 
@@ -467,8 +467,8 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
     tm_account_wait(w, w->earliest_why ? w->earliest_why : TM_S_OTHER, NULL,
                     tm_now(t)); /* its turn was put off */
     uint64_t conflicts = t->chip.lds.conflict;
-    if (sort == TM_SORT_ANY && i->cls == TM_VMEM)
-        issue_asking(t, w, i, event);
+    if (sort == TM_SORT_VMEM || (sort == TM_SORT_ANY && i->cls == TM_VMEM))
+        issue_asking(t, w, i, event, sort);
     else
         tm_issue(&t->chip, w, i, event, sort);
     if (sort == TM_SORT_LDS || sort == TM_SORT_ANY)
@@ -483,12 +483,14 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
     w->next = NULL;
     if (st != RD_OK)
         return st;
-    bool plain = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU || sort == TM_SORT_WAIT;
-    if (!plain && (i->special || event->flags))
+    bool plain = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU ||
+                 sort == TM_SORT_WAIT || sort == TM_SORT_SALU;
+    if (!plain && ((sort != TM_SORT_VMEM && i->special) || event->flags))
         return issued_special(t, w, i, at, event);
     tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch, i->offset + i->bytes);
     w->taken = false;
-    return sort == TM_SORT_ANY     ? look_further(t, w, i, true)
+    bool rare = sort == TM_SORT_ANY || sort == TM_SORT_SALU || sort == TM_SORT_VMEM;
+    return rare                    ? look_further(t, w, i, true)
            : sort == TM_SORT_PLAIN ? look_behind_plain(t, w, i)
                                    : look_behind(t, w, i, true);
 }
@@ -666,16 +668,32 @@ TM_APART static rd_status turn_of_valu(struct tm_engine *t, struct tm_wave *w)
     return behind && st == RD_OK ? line_up(t, behind, s) : st;
 }
 
-TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
+/* Of what stands in no line. */
+TM_HOT rd_status turn_of(struct tm_engine *t, struct tm_wave *w, enum tm_sort sort)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from = NULL;
-    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_WAIT);
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, sort);
     if (when > tm_now(t))
         return issue_from(t, w, when, why, from);
     if (why != TM_S_NONE)
         tm_account_wait(w, why, from, when);
-    return issue_as(t, w, TM_SORT_WAIT);
+    return issue_as(t, w, sort);
+}
+
+TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
+{
+    return turn_of(t, w, TM_SORT_WAIT);
+}
+
+TM_APART static rd_status turn_of_salu(struct tm_engine *t, struct tm_wave *w)
+{
+    return turn_of(t, w, TM_SORT_SALU);
+}
+
+TM_APART static rd_status turn_of_vmem(struct tm_engine *t, struct tm_wave *w)
+{
+    return turn_of(t, w, TM_SORT_VMEM);
 }
 
 TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
@@ -742,6 +760,10 @@ rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)
         return turn_of_lds(t, w);
     case TM_SORT_WAIT:
         return turn_of_wait(t, w);
+    case TM_SORT_SALU:
+        return turn_of_salu(t, w);
+    case TM_SORT_VMEM:
+        return turn_of_vmem(t, w);
     case TM_SORT_ANY:
         return turn_of_any(t, w);
     default:

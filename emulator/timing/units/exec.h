@@ -434,6 +434,14 @@ static inline void issue_barrier(const struct tm_base *b, struct tm_ports *p)
     p->barrier_open = b->now + PARAM(b, barrier_port_cycles);
 }
 
+static inline void issue_vmem(const struct tm_base *b, struct tm_wave *w,
+                              const struct tm_inst *i, const struct emu_event *event,
+                              unsigned passes)
+{
+    unsigned cycles = i->send_regs ? i->send_regs * passes : 1;
+    tm_send(b, &w->simd->cu->send, w, i, event, cycles);
+}
+
 static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                          const struct emu_event *event, unsigned passes)
 {
@@ -441,8 +449,7 @@ static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i
     if (i->cls == TM_LDS) {
         issue_lds(c, w, i, event, passes);
     } else if (i->cls == TM_VMEM) {
-        unsigned cycles = i->send_regs ? i->send_regs * passes : 1;
-        tm_send(b, &w->simd->cu->send, w, i, event, cycles);
+        issue_vmem(b, w, i, event, passes);
     } else {
         int64_t done = tm_smem(b, c->mem, &w->simd->in->smem, i, event);
         (void)fifo_add(&w->counter[TM_LGKM], done, c->mem->level, i);
@@ -503,6 +510,8 @@ TM_HOT void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                         : sort == TM_SORT_VALU ? TM_VALU
                         : sort == TM_SORT_LDS  ? TM_LDS
                         : sort == TM_SORT_WAIT ? TM_IMM
+                        : sort == TM_SORT_SALU ? TM_SALU
+                        : sort == TM_SORT_VMEM ? TM_VMEM
                                                : (enum tm_class)i->cls;
     c->issues.all++;
     c->issues.of_class[cls]++;
@@ -520,8 +529,14 @@ TM_HOT void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
         valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
     } else if (sort == TM_SORT_VALU) {
         issue_valu(b, w, i, 1);
-    } else if (sort == TM_SORT_LDS) {
-        issue_lds(c, w, i, event, passes_of(b, i, event->exec));
+    } else if (sort == TM_SORT_SALU) {
+        issue_salu(b, w, i);
+    } else if (sort == TM_SORT_LDS || sort == TM_SORT_VMEM) {
+        unsigned passes = passes_of(b, i, event->exec);
+        if (sort == TM_SORT_LDS)
+            issue_lds(c, w, i, event, passes);
+        else
+            issue_vmem(b, w, i, event, passes);
         if (event->flags & EMU_EV_TAKEN) /* into the trap handler */
             issue_branch(c, w, i, event);
     } else if (sort != TM_SORT_WAIT) {

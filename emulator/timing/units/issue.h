@@ -479,24 +479,23 @@ static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
 
 /* The same of any kind: may it go by its port? */
 static inline bool any_port(const struct tm_base *b, const struct tm_wave *w,
-                            const struct tm_inst *i)
+                            enum tm_class cls)
 {
     const struct tm_ports *p = &w->simd->port;
     int64_t now = b->now;
-    if (p->clause[i->cls] && p->clause[i->cls] != w)
+    if (p->clause[cls] && p->clause[cls] != w)
         return false;
-    if (i->cls == TM_SALU || i->cls == TM_SMEM)
+    if (cls == TM_SALU || cls == TM_SMEM)
         return p->last[TM_SALU] < now && p->last[TM_SMEM] < now;
-    if (i->cls != TM_IMM)
-        return p->last[i->cls] < now;
+    if (cls != TM_IMM)
+        return p->last[cls] < now;
     return p->last_barrier + 1 < now && p->barrier_open <= now;
 }
 
 static inline bool vmem_goes(const struct tm_base *b, const struct tm_wave *w,
                              const struct tm_inst *i)
 {
-    return i->cls == TM_VMEM &&
-           has_room(&w->simd->vmem_queue, b->now, PARAM(b, mem_queue)) &&
+    return has_room(&w->simd->vmem_queue, b->now, PARAM(b, mem_queue)) &&
            w->counter[i->returns ? TM_VM : TM_VS].n <
                (unsigned)PARAM(b, counter_most) &&
            has_port(b, w, TM_VMEM);
@@ -546,9 +545,13 @@ TM_HOT int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_
     const struct tm_inst *i = w->next;
     bool goes = sort == TM_SORT_LDS         ? lds_goes(b, w)
                 : sort == TM_SORT_WAIT      ? false
-                : i->again == TM_AGAIN_PORT ? any_port(b, w, i)
+                : sort == TM_SORT_SALU      ? any_port(b, w, TM_SALU)
+                : sort == TM_SORT_VMEM      ? vmem_goes(b, w, i)
+                : i->again == TM_AGAIN_PORT ? any_port(b, w, (enum tm_class)i->cls)
                 : i->again == TM_AGAIN_MEMORY
-                    ? i->cls == TM_LDS ? lds_goes(b, w) : vmem_goes(b, w, i)
+                    ? i->cls == TM_LDS    ? lds_goes(b, w)
+                      : i->cls == TM_VMEM ? vmem_goes(b, w, i)
+                                          : false
                     : i->again == TM_AGAIN_NOTHING ||
                           (i->cls == TM_VALU && tm_valu_goes(b, w, i));
     return goes ? b->now : look_again(b, w, why, from);

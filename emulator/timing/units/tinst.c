@@ -434,4 +434,8 @@ void tm_inst_sort(struct tm_inst *i, unsigned lanes)
         i->sort = TM_SORT_LDS;
     else if (i->cls == TM_IMM && i->special == TM_WAITCNT && i->postponed)
         i->sort = TM_SORT_WAIT;
+    else if (i->cls == TM_SALU && i->postponed && !i->special)
+        i->sort = TM_SORT_SALU;
+    else if (i->cls == TM_VMEM && !i->special)
+        i->sort = TM_SORT_VMEM;
 }

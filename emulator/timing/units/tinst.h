@@ -52,13 +52,16 @@ enum tm_again {
 /* What most instructions of kernels are; turns of each are compiled apart
  * (engine/turn.c): a VALU instruction of one cycle of a wave32 that touches VGPRs alone
  * and may be executed later; another one of the VALU of a wave32 that may be; one of
- * the LDS; s_waitcnt; everything else, and those if in doubt. */
+ * the LDS; s_waitcnt; one of the SALU that may be executed later; vector memory;
+ * everything else, and those if in doubt. */
 enum tm_sort {
     TM_SORT_ANY,
     TM_SORT_PLAIN,
     TM_SORT_VALU,
     TM_SORT_LDS,
     TM_SORT_WAIT,
+    TM_SORT_SALU,
+    TM_SORT_VMEM,
     TM_SORTS
 };
 
