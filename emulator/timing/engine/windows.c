@@ -56,6 +56,12 @@ static int64_t next_release(const struct tm_engine *t, unsigned se)
     return soonest;
 }
 
+/* Does nobody come to it before a turn of its own has made room? */
+static bool keeps_others_out(const struct tm_engine *t, unsigned number)
+{
+    return !t->several && tm_is_full(t, &t->chip.wgps[number]);
+}
+
 /* Up to when its shader engine leaves a WGP alone. Waves that have not ended yet take
  * longer than a window until somebody has their place (tm_windows_can). */
 static int64_t left_alone(const struct tm_engine *t, unsigned number)
@@ -66,6 +72,8 @@ static int64_t left_alone(const struct tm_engine *t, unsigned number)
     int64_t until = INT64_MAX;
     if (d->used && tm_is_left(t, se))
         until = tm_min(t->own[se], next_release(t, se));
+    if (until < t->turns[number].end && keeps_others_out(t, number))
+        until = INT64_MAX;
     if (d->ending[s->sa][s->wgp])
         until = tm_min(until, t->own[tm_own_ends(se, s->sa)]);
     return until;
