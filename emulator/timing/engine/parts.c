@@ -39,7 +39,7 @@ struct crew {
     atomic_uint round;
     atomic_bool quit;
     atomic_uint taken[TM_MAX_SES]; /* the last round in which somebody took the part */
-    atomic_uint done;              /* parts of this round */
+    atomic_uint begun, done;       /* parts of this round */
     tm_windows_job *job;           /* of it */
 };
 
@@ -50,9 +50,12 @@ static void take_part(struct crew *s, unsigned part, unsigned round)
     unsigned before = round - 1;
     if (!atomic_compare_exchange_strong(&s->taken[part], &before, round))
         return;
+    atomic_fetch_add(&s->begun, 1);
     for (unsigned se = 0; se < s->windows.all->chip.n_ses; se++)
         if (s->part_of[se] == part)
             s->job(&s->windows, se);
+    if (atomic_load(&s->begun) == s->n_parts) /* none is left for the thread */
+        atomic_store_explicit(&s->windows.waited_for, true, memory_order_relaxed);
     if (atomic_fetch_add(&s->done, 1) + 1 < s->n_parts)
         return;
     pthread_mutex_lock(&s->lock);
@@ -109,7 +112,9 @@ static void all_do(struct tm_windows *windows, tm_windows_job *job)
     struct crew *s = (struct crew *)windows;
     pthread_mutex_lock(&s->lock);
     s->job = job;
+    atomic_store(&s->begun, 0);
     atomic_store(&s->done, 0);
+    atomic_store(&s->windows.waited_for, false);
     unsigned round = atomic_fetch_add(&s->round, 1) + 1;
     pthread_cond_broadcast(&s->begins);
     pthread_mutex_unlock(&s->lock);

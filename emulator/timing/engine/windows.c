@@ -22,8 +22,10 @@
  * have all SEs advance at the same time again. */
 #define WORTH 4
 
-/* How far a WGP goes ahead of the others at most: what it keeps is little. */
-#define AHEAD (16 * TM_WINDOW)
+/* How far a WGP goes ahead of the others at most: what it keeps is little. Of several
+ * threads each is to have as much to do in a window as the others. */
+#define AHEAD  (16 * TM_WINDOW)
+#define NEARER (2 * TM_WINDOW)
 
 #define FETCHED 9 /* lines of a wave: tm_wave with what is first in regs */
 
@@ -182,8 +184,9 @@ static bool goes_ahead(struct tm_windows *s, unsigned number)
 {
     struct tm_turns *q = &s->all->turns[number];
     int64_t begin = q->soonest / TM_WINDOW * TM_WINDOW;
-    if (q->busy || begin >= tm_min(s->end + AHEAD, s->all->pace.next) ||
-        !is_closed(s->all, number))
+    int64_t most = s->end + (s->several ? NEARER : AHEAD);
+    if (q->busy || atomic_load_explicit(&s->waited_for, memory_order_relaxed) ||
+        begin >= tm_min(most, s->all->pace.next) || !is_closed(s->all, number))
         return false;
     tm_gather_wgp(s->all, &s->all->chip.wgps[number], begin);
     tm_turns_window(q, begin);

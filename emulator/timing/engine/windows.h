@@ -4,6 +4,8 @@
 #ifndef TM_WINDOWS_H
 #define TM_WINDOWS_H
 
+#include <stdatomic.h>
+
 #include "engine.h"
 
 /* A wave's fault, or what else has ended a part: of all the first so far; status is
@@ -24,8 +26,9 @@ struct tm_windows {
     int64_t *next;                          /* when the next turn of each comes */
     int64_t end;                            /* of the window */
     struct tm_failure failed[TM_MAX_SES];
-    bool several;  /* threads */
-    int64_t asked; /* memory is asked for what is accepted up to then */
+    bool several;           /* threads */
+    atomic_bool waited_for; /* one has nothing to do: no WGP goes further than needed */
+    int64_t asked;          /* memory is asked for what is accepted up to then */
     /* Have every SE do something, at the same time or not. */
     void (*all_do)(struct tm_windows *s, tm_windows_job *job);
 };
