@@ -9,6 +9,7 @@
 #include "exec.h"
 #include "issue.h"
 #include "later.h"
+#include "room.h"
 #include "run.h"
 
 #include <stdlib.h>
@@ -200,15 +201,6 @@ TM_APART static bool stands_for_valu(const struct tm_engine *t, struct tm_wave *
     return true;
 }
 
-/* The same for room on the way to the LDS. While one is in a clause, the others wait
- * for that as well. */
-TM_APART static bool stands_for_lds(struct tm_wave *w, int64_t when)
-{
-    const struct tm_simd *s = w->simd;
-    return !s->port.clause[TM_LDS] &&
-           tm_turns_behind(w->turns, &w->turns->lds[s->index], w, when);
-}
-
 /* The wave's next turn, when it has waited for something. */
 static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
                                    uint8_t why)
@@ -219,35 +211,11 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
             (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST) &&
             stands_for_valu(t, w, when, why);
     else if (w->turns && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS)
-        stands = stands_for_lds(w, when);
+        stands = tm_stands_for_lds(t, w, when);
     if (!stands)
         return tm_push(t, when, w);
     w->due = when;
     return RD_OK;
-}
-
-/* The first of those that wait for room on the way to the LDS has had its turn. They
- * would have looked, too, and found the same, but who comes next if there is room: or
- * when there is, if nothing else holds it until then. */
-static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
-                          const struct tm_simd *s)
-{
-    const struct tm_base *b = &t->chip.b;
-    struct tm_line *line = &q->lds[s->index];
-    int64_t now = tm_now(t);
-    int64_t room = queue_free(&s->lds_queue, now, (unsigned)PARAM(b, mem_queue));
-    bool full = !s->port.clause[TM_LDS] && room > now;
-    rd_status st = RD_OK;
-    while (line->behind && st == RD_OK) {
-        struct tm_wave *w = tm_turns_next_of(q, line);
-        bool known = full && w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most);
-        tm_account_wait(w, TM_S_MEM_QUEUE, NULL, known ? room : now);
-        st = tm_push(t, known ? room : now, w);
-        line->first = known ? w : NULL;
-        if (full)
-            break;
-    }
-    return st;
 }
 
 /* Of those that wait for the VALU of a SIMD, who has been put off looks: then. */
@@ -704,13 +672,17 @@ TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
     const struct tm_simd *s = w->simd;
     struct tm_line *line = q ? &q->lds[s->index] : NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_LDS);
-    if (line && line->first == w)
+    bool leads = line && (!line->first || line->first->due == tm_now(t));
+    if (leads)
         line->first = NULL;
     if (why != TM_S_NONE)
         tm_account_wait(w, why, from, when);
     rd_status st =
         when <= tm_now(t) ? issue_as(t, w, TM_SORT_LDS) : wait_until(t, w, when, why);
-    return st == RD_OK && line && line->behind && !line->first ? let_next(t, q, s) : st;
+    if (!leads)
+        return st;
+    uint64_t come = q->at[(uint64_t)tm_now(t) % TM_WINDOW] & q->of_simd[s->index];
+    return st == RD_OK && (line->behind | come) ? tm_lds_line_up(t, q, s, come) : st;
 }
 
 /* It does not know what comes next. */

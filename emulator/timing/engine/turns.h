@@ -100,6 +100,15 @@ static inline void tm_turns_take(struct tm_turns *q, unsigned cycle, unsigned ra
         q->busy &= ~(UINT64_C(1) << cycle);
 }
 
+/* A wave has no turn at its time any more. */
+static inline void tm_turns_drop(struct tm_turns *q, const struct tm_wave *w)
+{
+    if (w->due < q->end)
+        tm_turns_take(q, (unsigned)((uint64_t)w->due % TM_WINDOW), w->rank);
+    else
+        q->later &= ~(UINT64_C(1) << w->rank);
+}
+
 /* The wave is to wait until then, with those of a line. Is there one that comes before
  * it? Else it may be what others wait behind. */
 static inline bool tm_turns_behind(struct tm_turns *q, struct tm_line *line,

@@ -471,12 +471,12 @@ static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
 {
     rd_status st = RD_OK;
     uint64_t comes = q->later, behind = 0;
-    for (unsigned s = 0; s < 4; s++) {
-        behind |= q->lds[s].behind;
-        while (q->valu[s].behind) { /* as if they had looked each time */
-            struct tm_wave *w = tm_turns_next_of(q, &q->valu[s]);
-            w->due = q->valu[s].first->due;
-            tm_account_line(&q->valu[s], w);
+    for (unsigned s = 0; s < 8; s++) {
+        struct tm_line *line = s < 4 ? &q->lds[s] : &q->valu[s - 4];
+        while (line->behind) { /* as if they had looked each time */
+            struct tm_wave *w = tm_turns_next_of(q, line);
+            w->due = line->first->due;
+            tm_account_line(line, w);
             behind |= UINT64_C(1) << w->rank;
         }
     }
