@@ -82,6 +82,15 @@ void tm_account_begin(struct tm_engine *t)
         t->sample_at = 0;
 }
 
+uint64_t tm_flops(const struct tm_engine *t)
+{
+    uint64_t sum = t->totals.flops_more;
+    for (size_t i = 0; i < t->insts.cap; i++)
+        if (t->insts.inst[i])
+            sum += tm_inst_flops(t->insts.inst[i]);
+    return sum;
+}
+
 static void tell_sample(struct tm_engine *t, int64_t now)
 {
     struct tm_sample sample = {.t = now};
@@ -138,7 +147,7 @@ void tm_account_count(const struct tm_engine *t, uint64_t *k)
     struct tm_traffic traffic = tm_traffic_of(&t->chip);
     k[TM_K_READ] = traffic.read_bytes + t->chip.mem->smem_bytes;
     k[TM_K_WRITTEN] = traffic.write_bytes;
-    k[TM_K_FLOPS] = t->totals.flops;
+    k[TM_K_FLOPS] = tm_flops(t);
 }
 
 void tm_account_sample(struct tm_engine *t, int64_t now)
@@ -210,24 +219,19 @@ void tm_blame(struct tm_inst *i, const struct tm_blame *x)
     i->blame[at] = *x;
 }
 
-uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
-                          struct tm_inst *i)
+void tm_account_waits(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    uint64_t sum = 0;
     for (unsigned n = 0; n < w->account.n_waited; n++) {
         const struct tm_waited *x = &w->account.waited[n];
         if (x->why == TM_S_BARRIER) {
             w->last->stall[TM_S_BARRIER] += x->cycles;
-            w->last->cycles += x->cycles;
             continue;
         }
         i->stall[x->why] += x->cycles;
-        sum += x->cycles;
         if (x->from)
             tm_blame(
                 i, &(struct tm_blame){x->from->offset, x->why, tm_now(t), tm_turn(w)});
     }
-    return sum;
 }
 
 static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
@@ -299,7 +303,7 @@ void tm_account_tell(const struct tm_engine *t, const struct tm_wave *w,
 /* s_delay_alu: gone through on the way to what follows, in no cycle of its own. */
 void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    i->executions++;
+    i->passed++;
     if (!t->observer.step)
         return;
     struct tm_step step = {.wave = w->account.number,
@@ -316,7 +320,7 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end)
 {
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
-    i->cycles += tm_account_waits(t, w, i);
+    tm_account_waits(t, w, i);
     if (t->observer.wave_end) {
         struct tm_wait wait[TM_WAITED];
         unsigned n = export_waits(w, wait);

@@ -126,7 +126,8 @@ static inline unsigned tm_own_se(unsigned own)
 /* Sums that belong to no unit. */
 struct tm_totals {
     double wave_cycles; /* sum of the waves' durations */
-    uint64_t waves, resident, peak_waves, flops;
+    uint64_t waves, resident, peak_waves;
+    uint64_t flops_more; /* than if all 32 lanes had been in each execution */
 };
 
 /* A run, or the part of it that is some shader engines' (parts.c): what the others have
@@ -146,7 +147,7 @@ struct tm_engine {
     struct tm_need need;
     struct tm_events events;
     struct tm_inst_table insts; /* but their numbers */
-    struct tm_totals totals;    /* .flops */
+    struct tm_totals totals;    /* .flops_more */
     /* Of all: */
     struct tm_memory memory;
     struct tm_dispatcher dispatcher[TM_MAX_SES];
@@ -352,10 +353,9 @@ static inline void tm_tell_line(const struct tm_turns *q, struct tm_line *line,
     }
     line->found[line->n_found++] = (struct tm_found){until, why};
 }
-/* The list of waits becomes the instruction's; their cycles. A wait at a barrier is the
+/* The list of waits becomes the instruction's. A wait at a barrier is the
  * barrier's, which has issued before. */
-uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
-                          struct tm_inst *i);
+void tm_account_waits(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
 /* Notes an issue in the wave's list, if it has one.
  *
  * at  when it was over
@@ -370,21 +370,16 @@ static inline void tm_account_issue(struct tm_engine *t, struct tm_wave *w,
                                     const struct emu_event *event)
 {
     const struct tm_waited *x = &w->account.waited[0];
-    i->cycles += 1;
-    if (w->account.n_waited == 1 && !x->from && x->why != TM_S_BARRIER) {
-        i->cycles += x->cycles;
+    if (w->account.n_waited == 1 && !x->from && x->why != TM_S_BARRIER)
         i->stall[x->why] += x->cycles;
-    } else if (w->account.n_waited) {
-        i->cycles += tm_account_waits(t, w, i);
-    }
-    i->executions++;
+    else if (w->account.n_waited)
+        tm_account_waits(t, w, i);
     i->stall[TM_S_NONE]++;
-    if (i->flops && !w->skip) {
-        uint64_t exec = event->exec;
-        bool whole = i->flops >= 256 || exec == UINT32_MAX;
-        t->totals.flops +=
-            (uint64_t)i->flops * (whole ? 32 : (unsigned)__builtin_popcountll(exec));
-    }
+    if (w->skip)
+        t->totals.flops_more -= 32 * (uint64_t)i->flops;
+    else if (event->exec != UINT32_MAX && i->flops < 256)
+        t->totals.flops_more +=
+            i->flops * ((uint64_t)__builtin_popcountll(event->exec) - 32);
     if (t->observer.step)
         tm_account_tell(t, w, i, at, event);
     w->account.told = at + 1;
@@ -396,6 +391,8 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end);
 void tm_account_sample(struct tm_engine *t, int64_t now);
 void tm_account_finish(struct tm_engine *t, rd_status status);
+/* Floating point operations so far. */
+uint64_t tm_flops(const struct tm_engine *t);
 /* Sums over the machine, by enum tm_count. */
 void tm_account_count(const struct tm_engine *t, uint64_t *count);
 

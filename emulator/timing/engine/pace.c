@@ -155,8 +155,8 @@ static uint64_t count_executions(const struct tm_engine *t, uint64_t seen[ISA_OP
     uint64_t sum = 0;
     for (size_t i = 0; i < t->insts.numbers.n; i++) {
         const struct tm_inst *inst = t->insts.inst[i];
-        seen[inst->inst->isa.op] += inst->executions;
-        sum += inst->executions;
+        seen[inst->inst->isa.op] += tm_inst_times(inst);
+        sum += tm_inst_times(inst);
     }
     return sum;
 }

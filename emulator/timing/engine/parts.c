@@ -199,8 +199,7 @@ static void add_counts(struct tm_chip *to, const struct tm_chip *from)
 /* Accounts of an instruction. */
 static void add_account(struct tm_inst *to, const struct tm_inst *from)
 {
-    to->executions += from->executions;
-    to->cycles += from->cycles;
+    to->passed += from->passed;
     to->conflicts += from->conflicts;
     for (unsigned k = 0; k < TM_STALLS; k++)
         to->stall[k] += from->stall[k];
@@ -234,7 +233,7 @@ static rd_status join_part(struct tm_engine *all, struct tm_engine *t)
     rd_status st = join_insts(all, t);
     add_counts(&all->chip, &t->chip);
     all->chip.b.now = tm_max(all->chip.b.now, t->chip.b.now);
-    all->totals.flops += t->totals.flops;
+    all->totals.flops_more += t->totals.flops_more;
     tm_events_destroy(&t->events);
     free(t->insts.inst);
     free(t->insts.at);

@@ -116,8 +116,6 @@ static inline bool tm_run_on(struct tm_engine *t, struct tm_wave *w)
         b->now++;
         tm_postpone(w, i);
         valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
-        i->cycles++;
-        i->executions++;
         i->stall[TM_S_NONE]++;
         flops += i->flops;
         looks = next->sort != TM_SORT_PLAIN || !tm_plain_follows(b, w->simd);
@@ -130,7 +128,7 @@ static inline bool tm_run_on(struct tm_engine *t, struct tm_wave *w)
     }
     uint64_t n = (uint64_t)(b->now - from + 1);
     struct tm_ports *port = &w->simd->port;
-    t->totals.flops += flops * (unsigned)__builtin_popcount(*w->exec);
+    t->totals.flops_more += flops * ((uint64_t)__builtin_popcount(*w->exec) - 32);
     t->chip.issues.all += n;
     t->chip.issues.in_runs += n;
     t->chip.issues.of_class[TM_VALU] += n;

@@ -76,7 +76,7 @@ static inline rd_status come_to(struct tm_engine *t, struct tm_wave *w,
         next->follows->special != TM_DELAY && !w->last_imm && w->owed != UINT8_MAX &&
         !t->observer.step) {
         tm_delay(w, next->delay);
-        next->executions++;
+        next->passed++;
         w->owed++;
         w->idle++;
         next = next->follows;

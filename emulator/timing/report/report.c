@@ -325,8 +325,7 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     print_stack(t, f);
     fprintf(f, "VALU busy          %.1f %%\n", u.valu);
     fprintf(f, "floating point     %.3f GFLOP/s (%llu operations)\n",
-            (double)t->totals.flops * per_us / 1000,
-            (unsigned long long)t->totals.flops);
+            (double)tm_flops(t) * per_us / 1000, (unsigned long long)tm_flops(t));
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
             u.lds, (unsigned long long)t->chip.lds.conflict,
             (unsigned long long)t->chip.lds.active);
@@ -363,7 +362,7 @@ static void print_blame(const struct tm_inst *i, unsigned why, FILE *f)
 static void print_stalls(const struct tm_inst *i, FILE *f)
 {
     bool shown[TM_STALLS] = {false};
-    double times = (double)(i->executions ? i->executions : 1);
+    double times = tm_inst_times(i) ? (double)tm_inst_times(i) : 1;
     const char *before = "  ; ";
     for (;; before = ", ") {
         unsigned best = 0;
@@ -394,10 +393,11 @@ static void print_line(const struct tm_inst *i, double all, FILE *f)
     char text[ISA_MAX_TEXT] = "(no instruction)";
     if (i->inst->kind != EMU_KIND_ILLEGAL)
         isa_print(&i->inst->isa, i->wave64 ? 64 : 32, 0, text);
-    double each = i->executions ? (double)i->cycles / (double)i->executions : 0;
+    double cycles = (double)tm_inst_cycles(i), times = (double)tm_inst_times(i);
+    double each = times > 0 ? cycles / times : 0;
     fprintf(f, "%08x %11llu %9.1f %5.1f%%  %s", i->offset,
-            (unsigned long long)i->executions, each,
-            all > 0 ? 100 * (double)i->cycles / all : 0, text);
+            (unsigned long long)tm_inst_times(i), each,
+            all > 0 ? 100 * cycles / all : 0, text);
     if (i->inst->isa.enc == ISA_ENC_SOPP &&
         isa_facts(i->inst->isa.op)->flow & ISA_FLOW_BRANCH)
         fprintf(f, " to %x", i->offset + 4 + 4 * (uint32_t)branch_words(i->inst));
@@ -414,7 +414,7 @@ void tm_print_listing(const struct tm_engine *t, FILE *f)
         return;
     for (size_t i = 0; i < n; i++) {
         sorted[i] = t->insts.inst[i];
-        all += (double)sorted[i]->cycles;
+        all += (double)tm_inst_cycles(sorted[i]);
     }
     qsort(sorted, n, sizeof *sorted, by_offset);
     fputs(

@@ -161,9 +161,9 @@ struct tm_inst {
      * that of one which needs the result, from the result to that of one (valu.c). */
     int64_t dependent_cycles, issue_cycles, pipe_cycles, result_cycles;
     /* Account of the run. */
-    uint64_t executions, cycles;
-    uint64_t conflicts; /* cycles of LDS bank conflicts */
-    uint64_t stall[TM_STALLS];
+    uint64_t passed;           /* s_delay_alu: times that waves went through it */
+    uint64_t conflicts;        /* cycles of LDS bank conflicts */
+    uint64_t stall[TM_STALLS]; /* [TM_S_NONE]: issues */
     struct tm_blame blame[TM_BLAMES]; /* the first of them, in the order of time */
     unsigned n_blames;
     struct tm_asked asked; /* as a vector memory instruction */
@@ -195,6 +195,27 @@ struct tm_inst {
     struct emu_inst kept;
     bool wave64; /* of such waves */
 };
+
+/* Times that it was executed, or skipped. */
+static inline uint64_t tm_inst_times(const struct tm_inst *i)
+{
+    return i->stall[TM_S_NONE] + i->passed;
+}
+
+/* Cycles of waves that went to it: a cycle for each issue, and what they waited. */
+static inline uint64_t tm_inst_cycles(const struct tm_inst *i)
+{
+    uint64_t sum = 0;
+    for (unsigned s = 0; s < TM_STALLS; s++)
+        sum += i->stall[s];
+    return sum;
+}
+
+/* Operations of all its executions, had all lanes of 32 taken part in each. */
+static inline uint64_t tm_inst_flops(const struct tm_inst *i)
+{
+    return 32 * (uint64_t)i->flops * i->stall[TM_S_NONE];
+}
 
 /* sign: 1, or UINT64_MAX to take it away */
 static inline void tm_asked_add(struct tm_asked *sum, const struct tm_asked *more,
