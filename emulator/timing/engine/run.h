@@ -66,7 +66,7 @@ static inline bool tm_may_go(const struct tm_engine *t, const struct tm_wave *w,
         s->cu->send.n || s->in->put_off || s->port.clause[TM_VALU] ||
         w->hints.clause_size || w->hints.delay_on[1] || t->config.insts)
         return false;
-    const struct tm_line *line = &q->valu[s->index];
+    const struct tm_line *line = s->line;
     uint64_t mine = q->of_simd[s->index], own = UINT64_C(1) << w->rank;
     if ((tm_turns_of(q, now) & mine) || (line->behind && line->sent > now))
         return false;
@@ -88,7 +88,7 @@ static inline bool tm_may_go(const struct tm_engine *t, const struct tm_wave *w,
 static inline void tm_follow(struct tm_turns *q, struct tm_wave *first, int64_t from,
                              int64_t to)
 {
-    struct tm_line *line = &q->valu[first->simd->index];
+    struct tm_line *line = first->simd->line;
     tm_account_again(first, TM_S_VALU_PIPE, to);
     if (line->behind)
         tm_tell_line(q, line, to, TM_S_VALU_PIPE);

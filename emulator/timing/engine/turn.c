@@ -188,7 +188,7 @@ TM_APART static bool stands_for_valu(const struct tm_engine *t, struct tm_wave *
                                      int64_t when, uint8_t why)
 {
     const struct tm_inst *i = w->next;
-    struct tm_line *line = &w->turns->valu[w->simd->index];
+    struct tm_line *line = w->simd->line;
     bool slow = is_slow(i);
     struct bound o;
     if (i->pipe == TM_PIPE_NONE || !*w->exec ||
@@ -246,7 +246,7 @@ void tm_let_put_off(struct tm_wgp *g, struct tm_turns *q)
 TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
                                   const struct tm_simd *s)
 {
-    struct tm_line *line = &q->valu[s->index];
+    struct tm_line *line = s->line;
     int64_t now = tm_now(t);
     rd_status st = RD_OK;
     struct bound o;
@@ -279,7 +279,7 @@ TM_APART static bool waits_on(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
-    struct tm_line *line = &q->valu[s->index];
+    struct tm_line *line = w->simd->line;
     struct bound o;
     if (s->valu.free <= tm_now(t) || s->in->put_off ||
         !valu_opens(&t->chip.b, s, line->slow || is_slow(w->next), &o) ||
@@ -318,7 +318,7 @@ TM_HOT rd_status look_behind(struct tm_engine *t, struct tm_wave *w,
 {
     rd_status st = look_ahead(t, w, before, straight);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
-    if (!w->taken && w->next && w->next->special == TM_WAITCNT)
+    if (w->next && w->next->special == TM_WAITCNT && !w->taken)
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
                        w->next->offset + w->next->bytes);
     return st;
@@ -510,13 +510,13 @@ TM_APART static rd_status wait_again(struct tm_engine *t, struct tm_wave *w)
 /* It has the turn of a line for the VALU. */
 static inline bool is_first(const struct tm_wave *w)
 {
-    return w->turns && w->turns->valu[w->simd->index].first == w;
+    return w->simd->line && w->simd->line->first == w;
 }
 
 /* Whose line it was, if there are others. */
 static inline struct tm_turns *leave_line(const struct tm_wave *w)
 {
-    struct tm_line *line = &w->turns->valu[w->simd->index];
+    struct tm_line *line = w->simd->line;
     line->first = NULL;
     return line->behind ? w->turns : NULL;
 }
@@ -548,7 +548,7 @@ static inline void take_from(struct tm_engine *t, const struct tm_wave *w)
 {
     struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
-    struct tm_line *line = q ? &q->valu[s->index] : NULL;
+    struct tm_line *line = w->simd->line;
     int64_t now = tm_now(t);
     if (!line || !line->first || line->first->due != now)
         return;
@@ -570,7 +570,7 @@ static inline rd_status run_on(struct tm_engine *t, struct tm_wave *w)
 {
     int64_t from = tm_now(t);
     rd_status st = RD_OK;
-    if (tm_run_on(t, w)) {
+    if (w->due == from + 1 && tm_run_on(t, w)) {
         struct tm_inst *i = w->next;
         w->next = NULL;
         st = look_behind(t, w, i, true);

@@ -115,32 +115,6 @@ static void fail(struct tm_windows *s, unsigned number, rd_status st,
         s->failed[se] = (struct tm_failure){st, now, tm_key(w), w};
 }
 
-/* What every turn looks at of the wave that comes after the next one, and of the next
- * one's instruction: they may have left the host's nearest cache since its last one. */
-static void fetch_next(const struct tm_turns *q)
-{
-    uint64_t rest = q->busy;
-    if (!rest)
-        return;
-    uint64_t who = q->at[__builtin_ctzll(rest)];
-    const struct tm_wave *next = q->wave[__builtin_ctzll(who)];
-    const struct tm_fifo *f = &next->counter[TM_LGKM];
-    __builtin_prefetch(next->next);
-    __builtin_prefetch(fifo_at(f, f->first));
-    who &= who - 1;
-    rest &= rest - 1;
-    if (!who && !rest)
-        return;
-    who = who ? who : q->at[__builtin_ctzll(rest)];
-    const struct tm_wave *w = q->wave[__builtin_ctzll(who)];
-    const char *line = (const char *)w;
-    for (unsigned k = 0; k < FETCHED; k++)
-        __builtin_prefetch(line + 64 * k);
-    __builtin_prefetch(&w->account);
-    for (unsigned k = 0; k < 2; k++)
-        __builtin_prefetch((const char *)(w + 1) + 64 * k);
-}
-
 /* Who has a turn in the window: what every turn looks at may have left the host's
  * nearer caches since the last window. */
 static uint64_t to_fetch(const struct tm_turns *q)
@@ -205,12 +179,13 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
     bool ahead = q->begin >= s->end;
     int64_t until = ahead ? INT64_MAX : q->busy ? left_alone(s->all, number) : 0;
     q->until = until;
-    for (; q->busy; first = false) {
+    int64_t stop = first ? INT64_MAX : until;
+    for (; q->busy; first = false, stop = until) {
         if (g->put_off)
             tm_let_put_off(g, q);
         unsigned cycle = (unsigned)__builtin_ctzll(q->busy);
         int64_t now = q->begin + cycle;
-        if (now >= until && !first)
+        if (now >= stop)
             break;
         unsigned rank = tm_turns_first(q, q->at[cycle]);
         struct tm_wave *w = q->wave[rank];
@@ -221,7 +196,6 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
         if ((all && !first) || (ahead && w->open && tm_awaits(t, w)))
             break;
         tm_turns_take(q, cycle, rank);
-        fetch_next(q);
         if (then)
             fetch_after(after, &early, &then);
         t->chip.b.now = now;
@@ -446,6 +420,15 @@ bool tm_windows_can(const struct tm_engine *t)
                TM_WINDOW;
 }
 
+/* Where waves of its SIMDs wait for the VALU; q: NULL: no longer. */
+static void set_lines(struct tm_wgp *g, struct tm_turns *q)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        struct tm_simd *s = &g->cu[k / 2].simd[k % 2];
+        s->line = q ? &q->valu[s->index] : NULL;
+    }
+}
+
 rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
 {
     *s = (struct tm_windows){
@@ -461,6 +444,7 @@ rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
         return RD_E_NOMEM;
     for (unsigned k = 0; k < s->n; k++) {
         tm_turns_begin(&all->turns[k]);
+        set_lines(&all->chip.wgps[k], &all->turns[k]);
         s->next[k] = INT64_MAX;
     }
     return RD_OK;
@@ -512,6 +496,8 @@ rd_status tm_windows_end(struct tm_windows *s, rd_status st)
         st = tm_several_push(t);
     for (unsigned k = 0; k < s->n && go_on && st == RD_OK; k++)
         st = push_all(t, &turns[k]);
+    for (unsigned k = 0; turns && k < s->n; k++)
+        set_lines(&t->chip.wgps[k], NULL);
     free(turns);
     free(s->next);
     return st;

@@ -42,6 +42,8 @@ struct tm_ports {
     uint64_t issued;
 };
 
+struct tm_line;
+
 struct tm_simd {
     unsigned se, sa, wgp, index;
     struct tm_cu *cu;
@@ -49,6 +51,7 @@ struct tm_simd {
     struct tm_simd_room room;
     struct tm_ports port;
     struct tm_valu valu;
+    struct tm_line *line; /* of waves that wait for it (engine/turns.h), or NULL */
     struct tm_queue lds_queue, vmem_queue; /* issued and not accepted */
 };
 

@@ -183,6 +183,7 @@ TM_HOT void valu_issued(const struct tm_base *b, struct tm_wave *w, struct tm_in
     w->valu.last_exec = tm_max(w->valu.last_exec, exec + dep - PARAM(b, valu_dep));
     w->valu.exec = exec;
     ring_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)));
+    s->valu.room = ring_room(&s->valu.queue, (unsigned)PARAM(b, valu_queue));
     queue_trim(&s->valu.wmma_queue, b->now);
     if (wmma || s->valu.wmma_queue.n)
         queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));

@@ -171,8 +171,7 @@ static void wait_depctr(const struct tm_base *b, const struct tm_wave *w,
 /* Room for what the SIMD has not retired. */
 TM_HOT void wait_room(const struct tm_base *b, const struct tm_valu *v, struct bound *o)
 {
-    at_least(o, ring_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
-             TM_S_VALU_QUEUE);
+    at_least(o, v->room, TM_S_VALU_QUEUE);
     if (v->wmma_queue.n)
         at_least(o, queue_free(&v->wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
                  TM_S_VALU_QUEUE);
@@ -359,7 +358,7 @@ static inline bool tm_plain_follows(const struct tm_base *b, const struct tm_sim
     const struct tm_valu *v = &s->valu;
     int64_t then = b->now + 1;
     return v->free <= then && (then < v->stalls || v->goes <= then) &&
-           ring_free(&v->queue, then, (unsigned)PARAM(b, valu_queue)) <= then &&
+           v->room <= then &&
            (!v->wmma_queue.n ||
             queue_free(&v->wmma_queue, then, (unsigned)PARAM(b, wmma_queue)) <= then);
 }
@@ -463,8 +462,7 @@ static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w
 {
     const struct tm_valu *v = &w->simd->valu;
     return i->pipe != TM_PIPE_NONE && *w->exec && v->free <= b->now &&
-           v->trans_free <= b->now &&
-           ring_free(&v->queue, b->now, (unsigned)PARAM(b, valu_queue)) <= b->now &&
+           v->trans_free <= b->now && v->room <= b->now &&
            has_room(&v->wmma_queue, b->now, PARAM(b, wmma_queue)) &&
            w->mem.sent + PARAM(b, mem_sent) <= b->now && v->goes <= b->now &&
            has_port(b, w, TM_VALU);

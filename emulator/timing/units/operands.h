@@ -48,6 +48,11 @@ static inline int64_t tm_stamped(int64_t start, uint32_t stamp)
     return stamp ? start + stamp : 0;
 }
 
+static inline uint32_t tm_later(uint32_t one, uint32_t two)
+{
+    return one > two ? one : two;
+}
+
 /* operands.c */
 /* Operands of a pair from the even and the odd bank. What it has from the wave's pair
  * before it, in the same place, is not read again. */
@@ -115,13 +120,13 @@ static inline void tm_operands_wait(const struct tm_base *b, struct tm_operands 
 TM_HOT int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                                  const struct tm_inst *i)
 {
-    uint32_t last = 0, other = 0;
-    for (const uint8_t *src = i->src, *end = src + i->n_src; src < end; src += 2) {
-        uint32_t one = r->v[src[0]], two = r->v[src[1]];
-        last = one > last ? one : last;
-        other = two > other ? two : other;
+    uint32_t last = 0;
+    for (const uint8_t *src = i->src, *end = src + i->n_src; src < end; src += 4) {
+        uint32_t one = tm_later(r->v[src[0]], r->v[src[1]]);
+        uint32_t two = tm_later(r->v[src[2]], r->v[src[3]]);
+        last = tm_later(last, tm_later(one, two));
     }
-    int64_t ready = tm_stamped(r->start, other > last ? other : last);
+    int64_t ready = tm_stamped(r->start, last);
     if (r->pairs_ready <= b->now || i->pair)
         return ready;
     for (unsigned n = 0; n < i->n_vsrc; n++)

@@ -87,10 +87,16 @@ static inline void ring_add(struct tm_ring *r, int64_t free_at)
     r->free_at[r->n++ % TM_RING] = free_at;
 }
 
+/* When fewer than limit are held. */
+static inline int64_t ring_room(const struct tm_ring *r, unsigned limit)
+{
+    return limit > TM_RING ? 0 : r->free_at[(r->n - limit) % TM_RING];
+}
+
 /* As queue_free. */
 static inline int64_t ring_free(const struct tm_ring *r, int64_t now, unsigned limit)
 {
-    return limit > TM_RING ? now : tm_max(now, r->free_at[(r->n - limit) % TM_RING]);
+    return tm_max(now, ring_room(r, limit));
 }
 
 static inline void short_trim(struct tm_short_queue *q, int64_t now)

@@ -412,8 +412,8 @@ void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
             i->sends[(i->vsrc[r].first + k) % 2]++;
     bound(i->vdst, i->n_vdst, vgprs);
     i->n_src = one_by_one(i->vsrc, i->n_vsrc, i->src, TM_SOURCES);
-    if (i->n_src % 2)
-        i->src[i->n_src] = i->src[0];
+    for (unsigned k = i->n_src; k % 4; k++)
+        i->src[k] = i->src[0];
     i->n_dst = one_by_one(i->vdst, i->n_vdst, i->dst, TM_RESULTS);
     for (unsigned r = 0; r < i->n_vdst; r++)
         for (unsigned k = 0; k < i->vdst[r].n; k++)

@@ -140,8 +140,8 @@ struct tm_inst {
     uint8_t lds_vgpr;    /* that the addresses of an LDS instruction are in, mostly */
     uint32_t lds_limit;  /* .load_postponed: these are to be below */
 
-    /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
-     * of the former the first of them once more. */
+    /* VGPRs that a VALU instruction reads and writes, one by one; the former up to a
+     * multiple of four, filled up with the first of them. */
     uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
     uint64_t writes;       /* bit per VGPR that it writes, modulo 64 */
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */

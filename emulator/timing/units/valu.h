@@ -11,6 +11,7 @@
 struct tm_valu {
     int64_t free, trans_free; /* the next issue */
     struct tm_ring queue;
+    int64_t room; /* in it, from then on */
     struct tm_queue wmma_queue;
     int64_t result;       /* the last */
     int64_t trans_result; /* of a transcendental */
