@@ -219,19 +219,16 @@ void tm_blame(struct tm_inst *i, const struct tm_blame *x)
     i->blame[at] = *x;
 }
 
-void tm_account_waits(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
+void tm_account_from(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                     const struct tm_waited *x)
 {
-    for (unsigned n = 0; n < w->account.n_waited; n++) {
-        const struct tm_waited *x = &w->account.waited[n];
-        if (x->why == TM_S_BARRIER) {
-            w->last->stall[TM_S_BARRIER] += x->cycles;
-            continue;
-        }
-        i->stall[x->why] += x->cycles;
-        if (x->from)
-            tm_blame(
-                i, &(struct tm_blame){x->from->offset, x->why, tm_now(t), tm_turn(w)});
+    if (x->why == TM_S_BARRIER) {
+        w->last->stall[TM_S_BARRIER] += x->cycles;
+        return;
     }
+    i->stall[x->why] += x->cycles;
+    if (x->from)
+        tm_blame(i, &(struct tm_blame){x->from->offset, x->why, tm_now(t), tm_turn(w)});
 }
 
 static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)

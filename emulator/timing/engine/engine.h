@@ -353,9 +353,21 @@ static inline void tm_tell_line(const struct tm_turns *q, struct tm_line *line,
     }
     line->found[line->n_found++] = (struct tm_found){until, why};
 }
-/* The list of waits becomes the instruction's. A wait at a barrier is the
- * barrier's, which has issued before. */
-void tm_account_waits(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
+/* A wait becomes the instruction's, whose result it was is noted. One at a barrier is
+ * the barrier's, which has issued before. */
+void tm_account_from(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                     const struct tm_waited *x);
+/* The same for the list of waits. */
+static inline void tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
+                                    struct tm_inst *i)
+{
+    const struct tm_waited *x = w->account.waited, *end = x + w->account.n_waited;
+    for (; x < end; x++)
+        if (x->from || x->why == TM_S_BARRIER)
+            tm_account_from(t, w, i, x);
+        else
+            i->stall[x->why] += x->cycles;
+}
 /* Notes an issue in the wave's list, if it has one.
  *
  * at  when it was over
@@ -369,11 +381,7 @@ static inline void tm_account_issue(struct tm_engine *t, struct tm_wave *w,
                                     struct tm_inst *i, int64_t at,
                                     const struct emu_event *event)
 {
-    const struct tm_waited *x = &w->account.waited[0];
-    if (w->account.n_waited == 1 && !x->from && x->why != TM_S_BARRIER)
-        i->stall[x->why] += x->cycles;
-    else if (w->account.n_waited)
-        tm_account_waits(t, w, i);
+    tm_account_waits(t, w, i);
     i->stall[TM_S_NONE]++;
     if (w->skip)
         t->totals.flops_more -= 32 * (uint64_t)i->flops;

@@ -82,13 +82,13 @@ static int64_t sgprs_ready(const struct tm_base *b, const struct tm_wave *w,
                            const struct tm_inst *i)
 {
     uint32_t last = 0;
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_EXEC; k++) {
-            unsigned sgpr = i->ssrc[r].first + k;
-            uint32_t written = w->sregs.s[sgpr].write;
-            if (written > last && sgpr != ISA_SEL_VCC_LO && sgpr != ISA_SEL_VCC_HI)
-                last = written;
-        }
+    for (unsigned k = 0; k < i->n_sread; k++) {
+        unsigned sgpr = i->sread[k];
+        uint32_t written = w->sregs.s[sgpr].write;
+        if (written > last && sgpr < TM_EXEC && sgpr != ISA_SEL_VCC_LO &&
+            sgpr != ISA_SEL_VCC_HI)
+            last = written;
+    }
     return last ? tm_stamped(w->start, last) + PARAM(b, valu_dep) : 0;
 }
 
@@ -142,18 +142,16 @@ static inline void busy_until(struct tm_wave *w, unsigned sgpr, int64_t when)
 static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, int64_t exec)
 {
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            busy_until(w, i->ssrc[r].first + k, b->now + PARAM(b, valu_sgpr_read));
+    for (unsigned k = 0; k < i->n_sread; k++)
+        busy_until(w, i->sread[k], b->now + PARAM(b, valu_sgpr_read));
     if (i->reads_sgpr)
         w->valu.sgpr_read = b->now;
     if (i->writes_sgpr)
         w->valu.sgpr_write = exec;
-    for (unsigned r = 0; r < i->n_sdst; r++)
-        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
-            w->sregs.s[i->sdst[r].first + k].write = tm_stamp(w->start, exec);
-            busy_until(w, i->sdst[r].first + k, exec + PARAM(b, drain));
-        }
+    for (unsigned k = 0; k < i->n_swrite; k++) {
+        w->sregs.s[i->swrite[k]].write = tm_stamp(w->start, exec);
+        busy_until(w, i->swrite[k], exec + PARAM(b, drain));
+    }
     if (i->writes_sdst) {
         if (w->valu.sdst_exec < b->now)
             w->valu.sdst_n = 0;
@@ -227,15 +225,14 @@ static void issue_salu(const struct tm_base *b, struct tm_wave *w,
     int64_t lat = i->mul                                  ? PARAM(b, salu_mul_latency)
                   : state || (result && i->sgpr_operands) ? PARAM(b, salu_latency)
                                                           : 0;
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            start = tm_max(
-                start, tm_stamped(w->start, w->sregs.s[i->ssrc[r].first + k].ready));
+    uint32_t last = 0;
+    for (unsigned k = 0; k < i->n_sread; k++)
+        last = tm_later(last, w->sregs.s[i->sread[k]].ready);
+    start = tm_max(start, tm_stamped(w->start, last));
     int64_t exec = tm_max(start + lat, w->salu.exec);
-    for (unsigned r = 0; r < i->n_sdst; r++)
-        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
-            w->sregs.s[i->sdst[r].first + k].ready =
-                tm_stamp(w->start, i->sdst[r].first + k == TM_SCC ? start : exec);
+    for (unsigned k = 0; k < i->n_swrite; k++)
+        w->sregs.s[i->swrite[k]].ready =
+            tm_stamp(w->start, i->swrite[k] == TM_SCC ? start : exec);
     w->valu.exec_ready = w->sregs.s[TM_EXEC].ready;
     int64_t spent = i->sgpr_operands > 1 ? PARAM(b, salu_two_sources) : 1;
     w->salu.slot = tm_max(start, w->salu.slot + spent);

@@ -71,11 +71,8 @@ static void wait_sgpr_sources(const struct tm_base *b, const struct tm_wave *w,
 {
     int64_t drain = PARAM(b, drain);
     uint32_t last = 0;
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
-            uint32_t written = w->sregs.s[i->ssrc[r].first + k].write;
-            last = written > last ? written : last;
-        }
+    for (unsigned k = 0; k < i->n_sread; k++)
+        last = tm_later(last, w->sregs.s[i->sread[k]].write);
     if (last)
         at_least(o, tm_stamped(w->start, last) + drain, TM_S_SDST);
 }
@@ -89,14 +86,12 @@ static void wait_sgpr_results(const struct tm_base *b, const struct tm_wave *w,
     int64_t write = w->valu.sgpr_write + PARAM(b, drain);
     if (tm_max(read, write) <= b->now)
         return;
-    for (unsigned r = 0; r < i->n_sdst; r++)
-        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
-            const struct tm_sreg *s = &w->sregs.s[i->sdst[r].first + k];
-            if (s->busy <= tm_stamp(w->start, b->now))
-                continue;
-            at_least(o, read, TM_S_WAR);
-            at_least(o, write, TM_S_SDST);
-        }
+    for (unsigned k = 0; k < i->n_swrite; k++) {
+        if (w->sregs.s[i->swrite[k]].busy <= tm_stamp(w->start, b->now))
+            continue;
+        at_least(o, read, TM_S_WAR);
+        at_least(o, write, TM_S_SDST);
+    }
 }
 
 /* The last SALU result for SGPRs up to most that it reads; stamped, 0: none. */
@@ -104,11 +99,9 @@ static uint32_t salu_result(const struct tm_wave *w, const struct tm_inst *i,
                             unsigned most)
 {
     uint32_t last = 0;
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < most; k++) {
-            uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
-            last = ready > last ? ready : last;
-        }
+    for (unsigned k = 0; k < i->n_sread; k++)
+        if (i->sread[k] < most)
+            last = tm_later(last, w->sregs.s[i->sread[k]].ready);
     return last;
 }
 
@@ -370,7 +363,7 @@ TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
     struct tm_queue *q = &w->simd->lds_queue;
     uint32_t exec = w->valu.exec_ready;
     wait_drain(b, w, o);
-    if (i->n_ssrc)
+    if (i->n_sread)
         wait_sgpr_sources(b, w, i, o);
     if (i->reads_sgpr)
         wait_salu_results(b, w, i, o);

@@ -97,7 +97,7 @@ TM_HOT int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
     o->half = start + o->cost;
     o->full[0] = n[0] >= reads;
     o->full[1] = n[1] >= reads;
-    int64_t late = (o->half + o->behind) / 2 - b->now - cycles;
+    int64_t late = ((o->half + o->behind) >> 1) - b->now - cycles;
     o->behind = o->again != 0;
     o->half += o->again;
     o->again = 0;

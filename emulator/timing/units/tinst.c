@@ -325,6 +325,28 @@ static void describe_again(struct tm_inst *out)
         out->again = TM_AGAIN_PORT;
 }
 
+static uint8_t one_by_one(const struct tm_run *run, unsigned n, uint8_t *out,
+                          unsigned room)
+{
+    unsigned at = 0;
+    for (unsigned r = 0; r < n; r++)
+        for (unsigned k = 0; k < run[r].n && at < room; k++)
+            out[at++] = (uint8_t)(run[r].first + k);
+    return (uint8_t)at;
+}
+
+/* Those that are kept: what lies behind them is no SGPR. */
+static uint8_t sgprs_of(const struct tm_run *run, unsigned n, uint8_t *out,
+                        unsigned room)
+{
+    unsigned at = 0;
+    for (unsigned r = 0; r < n; r++)
+        for (unsigned k = 0; k < run[r].n && run[r].first + k < TM_SGPRS && at < room;
+             k++)
+            out[at++] = (uint8_t)(run[r].first + k);
+    return (uint8_t)at;
+}
+
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out)
 {
@@ -393,16 +415,6 @@ static void bound(struct tm_run *run, unsigned n, unsigned vgprs)
             run[k].n = (uint8_t)(run[k].first < vgprs ? vgprs - run[k].first : 0);
 }
 
-static uint8_t one_by_one(const struct tm_run *run, unsigned n, uint8_t *out,
-                          unsigned room)
-{
-    unsigned at = 0;
-    for (unsigned r = 0; r < n; r++)
-        for (unsigned k = 0; k < run[r].n && at < room; k++)
-            out[at++] = (uint8_t)(run[r].first + k);
-    return (uint8_t)at;
-}
-
 void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
 {
     bound(i->vsrc, i->n_vsrc, vgprs);
@@ -415,6 +427,8 @@ void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
     for (unsigned k = i->n_src; k % 4; k++)
         i->src[k] = i->src[0];
     i->n_dst = one_by_one(i->vdst, i->n_vdst, i->dst, TM_RESULTS);
+    i->n_sread = sgprs_of(i->ssrc, i->n_ssrc, i->sread, TM_SREADS);
+    i->n_swrite = sgprs_of(i->sdst, i->n_sdst, i->swrite, TM_SWRITES);
     for (unsigned r = 0; r < i->n_vdst; r++)
         for (unsigned k = 0; k < i->vdst[r].n; k++)
             i->writes |= UINT64_C(1) << (i->vdst[r].first + k) % 64;

@@ -81,6 +81,7 @@ enum { TM_BLAMES = 8 };
 
 /* A WMMA reads three times eight VGPRs and writes eight. */
 enum { TM_SOURCES = 24, TM_RESULTS = 8 };
+enum { TM_SREADS = 20, TM_SWRITES = 20 }; /* s_load_b512, images with samplers */
 
 /* The work of an LDS instruction for one unit. */
 struct tm_lds_work {
@@ -155,6 +156,9 @@ struct tm_inst {
     bool writes_sgpr;      /* such one whose destination is not VCC, but may be null */
     bool writes_exec;
     bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
+
+    /* Its SGPRs up to TM_SGPRS, one by one. */
+    uint8_t n_sread, n_swrite, sread[TM_SREADS], swrite[TM_SWRITES];
 
     struct tm_run vsrc[8], vdst[4];
     /* Of a VALU instruction: cycles that its issue is taken, of the pipe, from issue to
@@ -234,7 +238,8 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out);
 /* Once costs (valu.c) and .postponed are known. */
 void tm_inst_sort(struct tm_inst *i, unsigned lanes);
-/* Forget VGPRs that the wave does not have: such an instruction faults. */
+/* List its registers one by one, but for VGPRs that the wave does not have: such an
+ * instruction faults. */
 void tm_inst_bound(struct tm_inst *i, unsigned vgprs);
 
 #endif
