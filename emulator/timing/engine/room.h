@@ -41,7 +41,7 @@ static inline bool lds_opens(const struct tm_base *b, const struct tm_simd *s,
                              struct bound *o)
 {
     *o = (struct bound){b->now, TM_S_NONE, NULL};
-    at_least(o, queue_free(&s->lds_queue, b->now, (unsigned)PARAM(b, mem_queue)),
+    at_least(o, ring_free(&s->lds_queue, b->now, (unsigned)PARAM(b, mem_queue)),
              TM_S_MEM_QUEUE);
     at_least(o, s->port.last[TM_LDS] + 1, TM_S_PORT);
     return o->t > b->now && !s->port.clause[TM_LDS];

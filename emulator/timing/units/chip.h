@@ -51,8 +51,9 @@ struct tm_simd {
     struct tm_simd_room room;
     struct tm_ports port;
     struct tm_valu valu;
-    struct tm_line *line; /* of waves that wait for it (engine/turns.h), or NULL */
-    struct tm_queue lds_queue, vmem_queue; /* issued and not accepted */
+    struct tm_line *line;       /* that wait for it (engine/turns.h), or NULL */
+    struct tm_ring lds_queue;   /* issued and not accepted */
+    struct tm_queue vmem_queue; /* the same */
 };
 
 /* The last operation on its way to the LDS of a CU, and the way. */

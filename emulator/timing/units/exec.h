@@ -278,15 +278,15 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
 {
     struct tm_wave *w = o->wave;
     struct tm_fifo *f = &w->counter[TM_LGKM];
-    struct tm_queue *q = &w->simd->lds_queue;
+    struct tm_ring *q = &w->simd->lds_queue;
     for (unsigned k = 0; k < f->n; k++) {
         struct tm_counted *c = fifo_at(f, f->first + k);
         if (c->from == o->inst && c->done == o->done)
             c->done += data;
     }
-    for (unsigned k = 0; k < q->n; k++)
-        if (q->free_at[(q->first + k) % 64] == o->free)
-            q->free_at[(q->first + k) % 64] += cycles;
+    for (unsigned k = 0; k < TM_RING; k++)
+        if (q->free_at[k] == o->free)
+            q->free_at[k] += cycles;
     o->free += cycles;
     o->accept += cycles;
     o->done += data;
@@ -358,7 +358,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     tm_operands_send(b, &w->simd->valu.operands, i, accept);
     (void)fifo_add(&w->counter[TM_LGKM], done, why, i);
     int64_t entry = accept + queue_return(b, i, passes);
-    queue_add(&w->simd->lds_queue, entry);
+    ring_add(&w->simd->lds_queue, entry);
     w->mem.lds_accept = accept;
     if (first) {
         int64_t data = tm_max(cycles, lds->free - tm_max(accept, last->lds_free));

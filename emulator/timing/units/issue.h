@@ -360,7 +360,6 @@ static inline bool tm_plain_follows(const struct tm_base *b, const struct tm_sim
 TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
                      const struct tm_inst *i, struct bound *o)
 {
-    struct tm_queue *q = &w->simd->lds_queue;
     uint32_t exec = w->valu.exec_ready;
     wait_drain(b, w, o);
     if (i->n_sread)
@@ -371,8 +370,8 @@ TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
         at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_out), TM_S_SALU);
     if (w->counter[TM_LGKM].n >= (unsigned)PARAM(b, counter_most))
         wait_count(b, w, i, o);
-    queue_trim(q, b->now);
-    at_least(o, queue_free(q, o->t, (unsigned)PARAM(b, mem_queue)), TM_S_MEM_QUEUE);
+    at_least(o, ring_free(&w->simd->lds_queue, o->t, (unsigned)PARAM(b, mem_queue)),
+             TM_S_MEM_QUEUE);
 }
 
 /* When may the wave issue its next instruction?
@@ -429,12 +428,15 @@ static inline void valu_again(const struct tm_base *b, const struct tm_wave *w,
 static inline void memory_again(const struct tm_base *b, struct tm_wave *w,
                                 const struct tm_inst *i, struct bound *o)
 {
-    bool lds = i->cls == TM_LDS;
+    struct tm_simd *s = w->simd;
+    unsigned limit = (unsigned)PARAM(b, mem_queue);
     wait_count(b, w, i, o);
-    struct tm_queue *q = lds ? &w->simd->lds_queue : &w->simd->vmem_queue;
-    queue_trim(q, b->now);
-    int64_t limit = PARAM(b, mem_queue);
-    at_least(o, queue_free(q, o->t, (unsigned)limit), TM_S_MEM_QUEUE);
+    if (i->cls != TM_LDS)
+        queue_trim(&s->vmem_queue, b->now);
+    at_least(o,
+             i->cls == TM_LDS ? ring_free(&s->lds_queue, o->t, limit)
+                              : queue_free(&s->vmem_queue, o->t, limit),
+             TM_S_MEM_QUEUE);
 }
 
 /* Surely nothing that others may have changed holds it now: most of what issues. */
@@ -463,7 +465,8 @@ static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w
 
 static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
 {
-    return has_room(&w->simd->lds_queue, b->now, PARAM(b, mem_queue)) &&
+    return ring_free(&w->simd->lds_queue, b->now, (unsigned)PARAM(b, mem_queue)) <=
+               b->now &&
            w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most) &&
            has_port(b, w, TM_LDS);
 }

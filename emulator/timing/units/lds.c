@@ -155,10 +155,9 @@ static unsigned flight_of(const struct tm_inst *i)
 int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
                     const struct tm_inst *i, int64_t accept)
 {
-    struct tm_queue *q = &way->unit[way->own]->flight;
-    queue_trim(q, b->now);
     unsigned more = flight_of(i) - 1, most = (unsigned)PARAM(b, lds_flight);
-    return queue_free(q, accept, most > more ? most - more : 1);
+    return ring_free(&way->unit[way->own]->flight, accept,
+                     most > more ? most - more : 1);
 }
 
 /* Both units do their part: when the first of them begins, the cycles that conflicts of
@@ -212,9 +211,9 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
                    (int64_t)i->lds_transfer * passes + extra + conflict +
                    (i->permute ? PARAM(b, lds_permute) : 0);
     *last = done = tm_max(done, *last + 1);
-    struct tm_queue *q = &way->unit[own]->flight;
-    int64_t before = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
+    struct tm_ring *q = &way->unit[own]->flight;
+    int64_t before = q->free_at[(q->n - 1) % TM_RING];
     for (unsigned n = flight_of(i); n > 0; n--)
-        queue_add(q, tm_max(before, done - PARAM(b, lds_start)));
+        ring_add(q, tm_max(before, done - PARAM(b, lds_start)));
     return done;
 }

@@ -7,9 +7,9 @@
 
 struct tm_lds {
     int64_t free;
-    int64_t back;           /* when the way back to the registers of its CU is */
-    uint64_t cycles;        /* that it was busy */
-    struct tm_queue flight; /* accepted, result not there yet */
+    int64_t back;          /* when the way back to the registers of its CU is */
+    uint64_t cycles;       /* that it was busy */
+    struct tm_ring flight; /* accepted, result not there yet */
 };
 
 /* The part of a workgroup. In WGP mode it lies anywhere in those of both CUs. */
