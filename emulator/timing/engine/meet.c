@@ -88,7 +88,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_inst_describe(inst, tm_canon_code(&t->chip.mem->canon, inst->pc),
                      t->launch.lanes == 64, i);
     tm_inst_costs(&t->chip.b, i);
-    tm_lds_costs(i);
+    tm_lds_costs(&t->chip.b, i);
     tm_inst_bound(i, t->all->pools.vgprs);
     i->postponed = can_be_postponed(t, w, i);
     i->idle = i->postponed && is_idle(i);

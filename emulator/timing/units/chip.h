@@ -147,10 +147,12 @@ static inline void tm_put_off(struct tm_wave *w)
 static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wave *w)
 {
     struct tm_wgp *g = w->simd->in;
-    unsigned base = w->group->lds.base >= (uint32_t)PARAM(&c->b, lds_per_cu);
     return (struct tm_lds_way){.back = &w->simd->cu->lds.back,
                                .unit = {&g->cu[0].lds, &g->cu[1].lds},
-                               .own = c->b.wgp_mode ? base : w->simd->index % 2,
+                               .own = !c->b.wgp_mode
+                                          ? w->simd->index % 2
+                                          : w->group->lds.base >=
+                                                (uint32_t)PARAM(&c->b, lds_per_cu),
                                .part = &w->group->lds,
                                .counts = &c->lds};
 }

@@ -340,7 +340,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     struct tm_lds_op *last = &w->simd->cu->lds_path.last;
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = b->now + PARAM(b, lds_start), *path = &w->simd->cu->lds_path.free;
-    int64_t accept = tm_lds_room(b, &way, i, tm_max(ready, *path));
+    int64_t accept = tm_lds_room(b, way.unit[way.own], i, tm_max(ready, *path));
     int64_t free_at = lds->free, back = lds->back;
     bool first = !b->wgp_mode && ((cycles > passes && overtakes(w, last, ready)) ||
                                   has_turn(w, &w->simd->cu->lds_path, ready));

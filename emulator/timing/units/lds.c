@@ -65,12 +65,18 @@ static unsigned returning(const struct tm_inst *i)
     return load[back];
 }
 
-void tm_lds_costs(struct tm_inst *i)
+void tm_lds_costs(const struct tm_base *b, struct tm_inst *i)
 {
     static const uint8_t send[6] = {0, 0, 2, 4, 7, 8};
     unsigned regs = i->send_regs > 5 ? 5 : i->send_regs, cycles = returning(i);
+    int64_t passes = b->lanes == 64 ? 2 : 1;
     i->lds_transfer = (uint8_t)(send[regs] + cycles);
     i->lds_returns = (uint8_t)(!i->dst_dwords ? 0 : cycles > 1 ? cycles : 1);
+    i->lds_least = i->lds_float ? (int32_t)PARAM(b, lds_float_atomic) : 0;
+    i->lds_back = (int32_t)(i->lds_returns * passes);
+    i->lds_after = (int32_t)(PARAM(b, lds_latency) - PARAM(b, lds_start) +
+                             i->lds_transfer * passes + i->lds_least +
+                             (i->permute ? PARAM(b, lds_permute) : 0));
 }
 
 /* Lanes of an access that go to a half of it, of a part that lies in both. */
@@ -124,14 +130,13 @@ static struct tm_lds_work work_of(const struct tm_base *b,
     return sum;
 }
 
-/* The same for one unit, looked at again only if the pattern changes. */
-static struct tm_lds_work whole_work(const struct tm_base *b, struct tm_inst *i,
-                                     const struct emu_event *event, unsigned half)
+struct tm_lds_work tm_lds_work_of(const struct tm_base *b, struct tm_inst *i,
+                                  const struct emu_event *event)
 {
     struct tm_pattern *p = &i->pattern;
     const uint32_t *row = event->row;
     if (!row)
-        return work_of(b, NULL, i, event, half);
+        return work_of(b, NULL, i, event, 0);
     if (!event->n_accesses || tm_lds_is_seen(p, row, b->lanes))
         return p->work;
     p->low = p->high = 0;
@@ -143,77 +148,26 @@ static struct tm_lds_work whole_work(const struct tm_base *b, struct tm_inst *i,
     }
     p->lanes = (uint8_t)b->lanes;
     p->at = row[0] & 3u;
-    return p->work = work_of(b, NULL, i, event, half);
+    return p->work = work_of(b, NULL, i, event, 0);
 }
 
-/* Entries that an operation takes until its result is there. */
-static unsigned flight_of(const struct tm_inst *i)
+int64_t tm_lds_occupy_both(const struct tm_base *b, const struct tm_lds_way *way,
+                           const struct tm_inst *i, const struct emu_event *event,
+                           int64_t accept, int64_t *conflict)
 {
-    return i->send_regs > 1 ? 2 : 1;
-}
-
-int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
-                    const struct tm_inst *i, int64_t accept)
-{
-    unsigned more = flight_of(i) - 1, most = (unsigned)PARAM(b, lds_flight);
-    return ring_free(&way->unit[way->own]->flight, accept,
-                     most > more ? most - more : 1);
-}
-
-/* Both units do their part: when the first of them begins, the cycles that conflicts of
- * banks take. */
-static int64_t occupy(const struct tm_lds_way *way, const struct tm_lds_work work[2],
-                      int64_t accept, int64_t least, unsigned *conflict)
-{
+    struct tm_lds_work work[2];
     int64_t start = accept;
+    for (unsigned half = 0; half < 2; half++)
+        work[half] = work_of(b, way->part, i, event, half);
+    if (work[0].cycles + work[1].cycles == 0)
+        work[way->own].cycles = work[way->own].least = b->lanes == 64 ? 2 : 1;
     *conflict = 0;
     for (unsigned half = 0; half < 2; half++) {
-        struct tm_lds *unit = way->unit[half];
-        unsigned cycles = work[half].cycles;
-        if (!cycles)
+        if (!work[half].cycles)
             continue;
-        cycles += work[half].more;
-        start = tm_max(start, unit->free);
         *conflict += work[half].cycles - work[half].least;
-        unit->free = tm_max(accept, unit->free) + tm_max(cycles, least);
-        unit->cycles += cycles;
-        way->counts->active += cycles;
+        start = tm_max(start, tm_lds_occupy(way->unit[half], way->counts, &work[half],
+                                            accept, i->lds_least));
     }
-    way->counts->conflict += *conflict;
     return start;
-}
-
-int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_inst *i,
-               const struct emu_event *event, int64_t accept, int64_t *last,
-               uint8_t *why)
-{
-    unsigned passes = b->lanes == 64 ? 2 : 1, own = way->own, conflict;
-    int64_t extra = i->lds_float ? PARAM(b, lds_float_atomic) : 0;
-    struct tm_lds_work work[2] = {{0}, {0}};
-    if (tm_lds_is_split(b, way->part)) {
-        for (unsigned half = 0; half < 2; half++)
-            work[half] = work_of(b, way->part, i, event, half);
-    } else {
-        work[own] = whole_work(b, i, event, own);
-    }
-    if (work[0].cycles + work[1].cycles == 0)
-        work[own].cycles = work[own].least = passes;
-    int64_t start = occupy(way, work, accept, extra, &conflict);
-    int64_t returns = tm_lds_returns(i, passes), before_back = start + extra + conflict;
-    if (returns) {
-        int64_t goes = tm_max(before_back, *way->back);
-        *way->back = goes + returns;
-        start += goes - before_back;
-    }
-    int64_t queued = start - accept;
-    *why = queued > conflict ? TM_S_LDS_BUSY : conflict ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
-    int64_t done = start + PARAM(b, lds_latency) - PARAM(b, lds_start) +
-                   (int64_t)i->lds_transfer * passes + extra + conflict +
-                   (i->permute ? PARAM(b, lds_permute) : 0);
-    *last = done = tm_max(done, *last + 1);
-    struct tm_ring *q = &way->unit[own]->flight;
-    int64_t before = q->free_at[(q->n - 1) % TM_RING];
-    for (unsigned n = flight_of(i); n > 0; n--)
-        ring_add(q, tm_max(before, done - PARAM(b, lds_start)));
-    return done;
 }

@@ -32,7 +32,7 @@ struct tm_lds_way {
 };
 
 /* What an instruction takes: before it is first issued. */
-void tm_lds_costs(struct tm_inst *i);
+void tm_lds_costs(const struct tm_base *b, struct tm_inst *i);
 /* Cycles that what it returns takes on the way back. */
 static inline int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes)
 {
@@ -61,18 +61,88 @@ static inline bool tm_lds_is_seen(const struct tm_pattern *p, const uint32_t *ro
     return !other;
 }
 
-/* When it takes another instruction. */
-int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
-                    const struct tm_inst *i, int64_t accept);
+/* When it takes another instruction. Entries are taken until the result is there. */
+TM_HOT int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds *unit,
+                           const struct tm_inst *i, int64_t accept)
+{
+    unsigned more = i->send_regs > 1, most = (unsigned)PARAM(b, lds_flight);
+    return ring_free(&unit->flight, accept, most > more ? most - more : 1);
+}
+
+/* A unit does an operation's work, once that is accepted: when it begins. */
+TM_HOT int64_t tm_lds_occupy(struct tm_lds *unit, struct tm_lds_counts *counts,
+                             const struct tm_lds_work *work, int64_t accept,
+                             int64_t least)
+{
+    int64_t start = tm_max(accept, unit->free), cycles = work->cycles + work->more;
+    unit->free = start + tm_max(cycles, least);
+    unit->cycles += (uint64_t)cycles;
+    counts->active += (uint64_t)cycles;
+    return start;
+}
+
+/* lds.c */
+/* Work for one unit, looked at again only if the pattern changes.
+ *
+ * event  with a row and no accesses: the pattern has been seen */
+struct tm_lds_work tm_lds_work_of(const struct tm_base *b, struct tm_inst *i,
+                                  const struct emu_event *event);
+/* tm_lds_occupy of both units, each with its part: when the first of them begins.
+ *
+ * conflict  out: cycles that conflicts of banks take */
+int64_t tm_lds_occupy_both(const struct tm_base *b, const struct tm_lds_way *way,
+                           const struct tm_inst *i, const struct emu_event *event,
+                           int64_t accept, int64_t *conflict);
+
+/* The same of whichever serve the wave. event: as of tm_lds_work_of */
+TM_HOT int64_t tm_lds_begin(const struct tm_base *b, const struct tm_lds_way *way,
+                            struct tm_inst *i, const struct emu_event *event,
+                            int64_t accept, int64_t *conflict)
+{
+    int64_t start;
+    if (tm_lds_is_split(b, way->part)) {
+        start = tm_lds_occupy_both(b, way, i, event, accept, conflict);
+    } else {
+        struct tm_lds_work work = event->row && !event->n_accesses
+                                      ? i->pattern.work
+                                      : tm_lds_work_of(b, i, event);
+        if (!work.cycles)
+            work.cycles = work.least = b->lanes == 64 ? 2 : 1;
+        *conflict = work.cycles - work.least;
+        start = tm_lds_occupy(way->unit[way->own], way->counts, &work, accept,
+                              i->lds_least);
+    }
+    way->counts->conflict += (uint64_t)*conflict;
+    return start;
+}
 
 /* When an instruction that is accepted at a time is done.
  *
- * event  with a row and no accesses: the pattern has been seen
- * last  in/out: when the wave's last one was
- * why   out: what it waited for longest
+ * event  as of tm_lds_work_of
+ * last   in/out: when the wave's last one was
+ * why    out: what it waited for longest
  */
-int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_inst *i,
-               const struct emu_event *event, int64_t accept, int64_t *last,
-               uint8_t *why);
+TM_HOT int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way,
+                      struct tm_inst *i, const struct emu_event *event, int64_t accept,
+                      int64_t *last, uint8_t *why)
+{
+    struct tm_ring *q = &way->unit[way->own]->flight;
+    int64_t conflict, start = tm_lds_begin(b, way, i, event, accept, &conflict);
+    if (i->lds_back) {
+        int64_t before_back = start + i->lds_least + conflict;
+        int64_t goes = tm_max(before_back, *way->back);
+        *way->back = goes + i->lds_back;
+        start += goes - before_back;
+    }
+    int64_t queued = start - accept, done = start + i->lds_after + conflict;
+    *why = queued > conflict ? TM_S_LDS_BUSY : conflict ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
+    *last = done = tm_max(done, *last + 1);
+    int64_t entry =
+        tm_max(q->free_at[(q->n - 1) % TM_RING], done - PARAM(b, lds_start));
+    ring_add(q, entry);
+    if (i->send_regs > 1)
+        ring_add(q, entry);
+    return done;
+}
 
 #endif

@@ -187,6 +187,9 @@ struct tm_inst {
     /* Cycles that sending and returning its data adds to its latency; on the way back.
      */
     uint8_t lds_transfer, lds_returns;
+    /* Of its wave: from where the LDS begins to the result, if nothing else holds it;
+     * on the way back; that it occupies the LDS at least. */
+    int32_t lds_after, lds_back, lds_least;
     uint8_t mul; /* SALU multiplication */
     uint16_t
         ahead;  /* of s_set_inst_prefetch_distance: bytes that a wave fetches ahead */
