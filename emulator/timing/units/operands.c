@@ -25,45 +25,21 @@ void tm_pair_reads(struct tm_inst *i, const struct tm_inst *p)
 int64_t tm_lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
                          const int64_t n[2], int64_t reads)
 {
-    int64_t lost = 0;
-    while (o->n_sends && o->send[0].half < end) {
-        struct tm_sending *m = &o->send[0];
-        unsigned bank = m->left[1] > m->left[0];
-        if (m->half >= start && n[bank] >= reads)
-            lost++;
-        m->left[bank]--;
-        m->half += 2;
-        if (m->left[0] + m->left[1])
+    int64_t lost = 0, over = tm_min(start, end);
+    while (o->n_sends) {
+        struct tm_sending *m = &o->send[o->first_send];
+        unsigned left = m->left[0] + m->left[1], bank = m->left[1] > m->left[0];
+        if (m->half >= end)
+            break;
+        if (left > 1 && m->half + 2 * (int64_t)(left - 1) >= over) {
+            lost += m->half >= start && n[bank] >= reads;
+            m->left[bank]--;
+            m->half += 2;
             continue;
+        }
+        lost += m->half >= start && n[bank] >= reads; /* the last, or all are over */
         o->n_sends--;
-        for (unsigned k = 0; k < o->n_sends; k++) /* few: no call */
-            o->send[k] = o->send[k + 1];
+        o->first_send = (o->first_send + 1) % TM_SENDING;
     }
     return lost;
-}
-
-void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
-                      const struct tm_inst *i, int64_t accept)
-{
-    int64_t half = 2 * (accept - PARAM(b, lds_start));
-    unsigned even = i->sends[0], odd = i->sends[1];
-    /* What the VALU was to read at that time goes later. */
-    for (; half < o->half && even + odd; half += 2) {
-        bool second = odd > even;
-        odd -= second;
-        even -= !second;
-        o->half += o->full[second];
-    }
-    /* What was read by now, with the VALU idle, has cost nothing. */
-    if (o->n_sends)
-        (void)tm_lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
-    unsigned at = o->n_sends;
-    if (at == TM_SENDING || even + odd == 0)
-        return;
-    for (; at > 0 && o->send[at - 1].half > half; at--)
-        o->send[at] = o->send[at - 1];
-    o->send[at].half = half; /* by parts, as they are read: hosts forward them */
-    o->send[at].left[0] = (uint8_t)even;
-    o->send[at].left[1] = (uint8_t)odd;
-    o->n_sends++;
 }

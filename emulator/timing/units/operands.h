@@ -20,7 +20,7 @@ struct tm_operands {
     int64_t again;      /* reads to be repeated after the next instruction's */
     bool behind;        /* the last reads came behind such */
     bool full[2];       /* the last reads left a bank no time */
-    unsigned n_sends;
+    unsigned n_sends, first_send; /* a ring */
     struct tm_sending send[TM_SENDING];
 };
 
@@ -62,8 +62,29 @@ void tm_pair_reads(struct tm_inst *i, const struct tm_inst *p);
 int64_t tm_lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
                          const int64_t n[2], int64_t reads);
 /* A memory instruction of the SIMD reads its operands when it is accepted. */
-void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
-                      const struct tm_inst *i, int64_t accept);
+TM_HOT void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
+                             const struct tm_inst *i, int64_t accept)
+{
+    int64_t half = 2 * (accept - PARAM(b, lds_start));
+    unsigned even = i->sends[0], odd = i->sends[1];
+    /* What the VALU was to read at that time goes later. */
+    for (; half < o->half && even + odd; half += 2) {
+        bool second = odd > even;
+        odd -= second;
+        even -= !second;
+        o->half += o->full[second];
+    }
+    /* What was read by now, with the VALU idle, has cost nothing. */
+    if (o->n_sends && o->send[o->first_send].half < 2 * b->now)
+        (void)tm_lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
+    if (o->n_sends == TM_SENDING || even + odd == 0)
+        return;
+    unsigned at = o->first_send + o->n_sends++;
+    for (; at > o->first_send && o->send[(at - 1) % TM_SENDING].half > half; at--)
+        o->send[at % TM_SENDING] = o->send[(at - 1) % TM_SENDING];
+    o->send[at % TM_SENDING] = (struct tm_sending){half, {(uint8_t)even, (uint8_t)odd}};
+}
+
 /* Operands from the banks; p: the instruction before it, or NULL. */
 static inline const uint8_t *tm_bank_reads(const struct tm_inst *p, struct tm_inst *i)
 {
@@ -91,7 +112,7 @@ TM_HOT int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
     if (i->pipe < TM_PIPE_WMMA) { /* WMMA reads over many cycles */
         if (most > reads)
             o->cost += 2 * (most - reads) / reads;
-        if (o->n_sends)
+        if (o->n_sends && o->send[o->first_send].half < start + 2 * cycles)
             o->cost += tm_lost_to_sends(o, start, start + 2 * cycles, n, reads);
     }
     o->half = start + o->cost;
