@@ -18,11 +18,6 @@ enum {
     FEW = 8, /* accepted: they get their order one by one */
 };
 
-struct path {
-    int64_t free, burst; /* cycles that the last SIMD has had it */
-    unsigned last;
-};
-
 /* One of a SIMD's, by age. */
 static struct tm_send_op *op_of(struct tm_sends *l, unsigned k)
 {
@@ -30,7 +25,7 @@ static struct tm_send_op *op_of(struct tm_sends *l, unsigned k)
 }
 
 /* Whose turn it is of two that wait, or wait next. */
-static unsigned choose(const struct tm_base *b, const struct path *p,
+static unsigned choose(const struct tm_base *b, const struct tm_path *p,
                        const struct tm_send_op *mine, const struct tm_send_op *other)
 {
     int64_t here = tm_max(p->free, mine->ready), there = tm_max(p->free, other->ready);
@@ -398,76 +393,98 @@ static struct tm_request *take_request(struct tm_sent *t)
     return t->made = r;
 }
 
-/* It waits for the path, which has it then. */
-static void take_path(const struct tm_base *b, struct path *p, unsigned turn,
-                      struct tm_send_op *o)
+/* It waits for the path. Returns when that has it. */
+static int64_t take_path(const struct tm_base *b, struct tm_path *p, unsigned turn,
+                         struct tm_send_op *o)
 {
-    o->then = tm_max(tm_max(p->free, o->ready), o->accept);
+    int64_t accept = tm_max(tm_max(p->free, o->ready), o->accept);
+    o->free = p->free;
     if (turn != p->last)
         p->burst = 0;
-    else if (o->then > p->free) /* its turn has passed meanwhile */
+    else if (accept > p->free) /* its turn has passed meanwhile */
         p->burst = PARAM(b, send_turn_cycles);
     p->burst += o->cycles;
-    p->free = o->then + o->cycles;
+    p->free = accept + o->cycles;
     p->last = turn;
+    o->burst = p->burst;
+    return accept;
 }
 
-/* Who waits hears of it, of a SIMD's from one on; so many are done with. */
-static void tell_sends(struct tm_sends *l, unsigned from, unsigned gone)
+/* Who waits hears of it, of a SIMD's from one on; but of the one that has just come. */
+static void tell_sends(struct tm_sends *l, unsigned from, const int64_t *accept)
 {
-    struct tm_queue *q = l->n ? &op_of(l, 0)->in->vmem_queue : NULL;
-    unsigned held = q ? q->n : 0;
+    struct tm_queue *q = &op_of(l, 0)->in->vmem_queue;
+    unsigned held = q->n;
     /* From the last: none lands on another's time. */
     for (unsigned k = l->n; k-- > from;) {
         struct tm_send_op *o = op_of(l, k);
         if (held > 0)
-            q->free_at[(q->first + --held) % 64] = o->then + o->cycles;
-        if (o->accept < o->then)
-            put_off(o, o->then);
+            q->free_at[(q->first + --held) % 64] = accept[k] + o->cycles;
+        if (!o->accept)
+            o->accept = accept[k];
+        else if (o->accept < accept[k])
+            put_off(o, accept[k]);
     }
-    l->first += gone;
-    l->n -= gone;
 }
 
-/* Arrange what waits; what is accepted before a time is done with. */
-static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
+/* Arrange what waits. */
+static void arrange(const struct tm_base *b, struct tm_send *s)
 {
-    struct path p = {s->free, s->burst, s->last};
-    unsigned at[2] = {0, 0}, gone[2] = {0, 0};
-    unsigned later[2] = {s->of[0].n, s->of[1].n}; /* from the first that is */
-    while (at[0] < s->of[0].n || at[1] < s->of[1].n) {
-        unsigned turn = at[0] == s->of[0].n;
+    struct tm_path p = s->begin;
+    int64_t accept[2][TM_SENDS];
+    unsigned at[2] = {0, 0}, n[2] = {s->of[0].n, s->of[1].n};
+    unsigned later[2] = {n[0], n[1]}; /* from the first that is */
+    while (at[0] < n[0] || at[1] < n[1]) {
+        unsigned turn = at[0] == n[0];
         struct tm_send_op *o = op_of(&s->of[turn], at[turn]);
-        if (!turn && at[1] < s->of[1].n) {
+        if (!turn && at[1] < n[1]) {
             struct tm_send_op *other = op_of(&s->of[1], at[1]);
             turn = p.last ? choose(b, &p, other, o) : choose(b, &p, o, other);
             o = turn ? other : o;
         }
-        take_path(b, &p, turn, o);
-        if (o->then != o->accept && later[turn] > at[turn])
-            later[turn] = at[turn];
-        at[turn]++;
-        if (o->then < settled) {
-            gone[turn]++;
-            s->free = p.free, s->burst = p.burst, s->last = p.last;
-            o->accept = o->then;
-            go(b, s, o);
-        }
+        unsigned k = at[turn]++;
+        accept[turn][k] = take_path(b, &p, turn, o);
+        if (accept[turn][k] != o->accept && later[turn] > k)
+            later[turn] = k;
     }
+    s->end = p;
     for (unsigned k = 0; k < 2; k++)
-        tell_sends(&s->of[k], later[k], gone[k]);
-    s->n = s->of[0].n + s->of[1].n;
+        if (later[k] < n[k])
+            tell_sends(&s->of[k], later[k], accept[k]);
 }
 
-static bool is_due(struct tm_sends *l, int64_t until)
+/* The newest, of a SIMD, comes behind all others: who comes later loses only to those
+ * that the path could take before. */
+static bool is_last(struct tm_send *s, unsigned simd, const struct tm_send_op *o)
 {
-    return l->n && op_of(l, 0)->accept < until;
+    struct tm_sends *other = &s->of[!simd];
+    if (other->n == 0 || (s->of[simd].n > 1 && s->end.last == simd))
+        return true;
+    const struct tm_send_op *last = op_of(other, other->n - 1);
+    return s->end.last != simd && last->free < o->ready && last->ready < o->ready;
 }
 
-void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until)
+/* The next one that is accepted before a time. Returns its SIMD, 2: none. */
+static unsigned next_to_go(struct tm_send *s, int64_t until)
 {
-    if (is_due(&s->of[0], until) || is_due(&s->of[1], until))
-        arrange(b, s, until);
+    unsigned next = 2;
+    for (unsigned k = 0; k < 2; k++)
+        if (s->of[k].n && op_of(&s->of[k], 0)->accept < until) {
+            until = op_of(&s->of[k], 0)->accept;
+            next = k;
+        }
+    return next;
+}
+
+void tm_send_go(const struct tm_base *b, struct tm_send *s, int64_t until)
+{
+    for (unsigned k; (k = next_to_go(s, until)) < 2; s->n--) {
+        struct tm_send_op *o = op_of(&s->of[k], 0);
+        s->begin = (struct tm_path){o->accept + o->cycles, o->burst, k};
+        s->of[k].first++;
+        s->of[k].n--;
+        go(b, s, o);
+    }
 }
 
 /* The slot of the chip that a wave's scratch is addressed by. */
@@ -488,14 +505,16 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
         s->sent->lost = true;
         return;
     }
-    if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
-        arrange(b, s, INT64_MAX);
+    /* What goes before it is there stays so; more than the queues hold: keep to what
+     * was said. */
+    tm_send_settle(b, s, s->n == TM_SENDS ? INT64_MAX : ready);
     tm_vmem_request(b, s->mem, place_of(w), event, request, &s->sent->traffic);
     uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     fifo_at(f, number)->open = true;
     w->open++;
     queue_add(&w->simd->vmem_queue, ready);
-    struct tm_sends *l = &s->of[w->simd == &w->simd->cu->simd[1]];
+    unsigned simd = w->simd == &w->simd->cu->simd[1];
+    struct tm_sends *l = &s->of[simd];
     struct tm_send_op *o = op_of(l, l->n++);
     s->n++;
     *o = (struct tm_send_op){.wave = w,
@@ -509,7 +528,13 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                              .more = w->hints.clause_more,
                              .list = w->list,
                              .listed = tm_listed(w)};
-    arrange(b, s, ready);
+    if (is_last(s, simd, o)) {
+        o->accept = take_path(b, &s->end, simd, o);
+        queue_last(&w->simd->vmem_queue, o->accept + cycles);
+    } else {
+        arrange(b, s);
+    }
+    fifo_at(f, number)->done = o->accept + 1; /* then it is known */
     tm_operands_send(b, &w->simd->valu.operands, i, o->accept);
     w->mem.vmem_accept = o->accept;
     w->mem.sent = tm_max(w->mem.sent, o->accept + cycles);

@@ -18,8 +18,8 @@ struct tm_send_op {
     struct tm_simd *in;
     const struct tm_inst *inst;
     uint64_t age;
-    int64_t ready, accept;
-    int64_t then;             /* it is accepted then, as things are now */
+    int64_t ready, accept;    /* accept: as far as is known, 0: it has just come */
+    int64_t free, burst;      /* of the path before it, and behind it */
     unsigned cycles, counted; /* counted: its number in the counter */
     bool more;                /* of a clause whose first has gone */
     struct tm_list *list;     /* of the wave, even if that has left */
@@ -60,21 +60,33 @@ struct tm_sends {
     struct tm_send_op op[TM_SENDS];
 };
 
+/* When it is free, which SIMD has had it last, and for how long. */
+struct tm_path {
+    int64_t free, burst;
+    unsigned last;
+};
+
 /* Of a CU. */
 struct tm_send {
     struct tm_vmem *to;
     const struct tm_memory *mem;
     struct tm_sent *sent;
-    unsigned number, n, last; /* number: of the CU in the chip; last: SIMD that sent */
-    int64_t free, burst;
-    struct tm_sends of[2]; /* n in all */
+    unsigned number, n;        /* number: of the CU in the chip */
+    struct tm_path begin, end; /* before and behind those that wait */
+    struct tm_sends of[2];     /* n in all */
 };
 
 /* An instruction issues now and takes so many cycles to send. */
 void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
              const struct tm_inst *i, const struct emu_event *event, unsigned cycles);
 /* What a CU has accepted by a time is put on the list of its shader engine. */
-void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until);
+void tm_send_go(const struct tm_base *b, struct tm_send *s, int64_t until);
+static inline void tm_send_settle(const struct tm_base *b, struct tm_send *s,
+                                  int64_t until)
+{
+    if (s->n)
+        tm_send_go(b, s, until);
+}
 /* Memory is asked for what is on the lists and has been accepted by a time, in three
  * steps. Engines may take the first and the last each at the same time. What is an
  * engine's own is looked up; all is asked of what the chip shares, in one order;
