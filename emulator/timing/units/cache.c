@@ -236,20 +236,22 @@ __attribute__((noinline)) static bool access_other(struct tm_cache *c, int64_t *
                                                    uint64_t line, int64_t **ready)
 {
     struct head *head = head_of(set);
-    if (is_emptied(c, set)) {
+    unsigned way = c->ways;
+    if (!is_emptied(c, set)) {
+        way = find(c, set, line);
+    } else {
         memset(head->sign, 0, c->stride);
         head->emptied = c->emptied;
     }
-    unsigned way = find(c, set, line);
-    bool hit = way < c->ways;
-    if (!hit)
-        way = before(c, links_of(c, set), head->newest); /* the oldest */
-    make_newest(c, set, way);
-    *ready = times_of(c, set) + way;
-    if (hit) {
+    if (way < c->ways) {
+        make_newest(c, set, way);
+        *ready = times_of(c, set) + way;
         c->hits++;
         return true;
     }
+    way = before(c, links_of(c, set), head->newest); /* the oldest: round in the ring */
+    head->newest = (uint16_t)way;
+    *ready = times_of(c, set) + way;
     uint64_t *tag = tags_of(c, set) + way;
     c->misses++;
     if (head->sign[way]) {

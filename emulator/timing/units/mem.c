@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mem.h"
 
@@ -389,8 +390,8 @@ struct together {
 };
 
 /* The bytes from an address up to another one. */
-static void add_bytes(const struct tm_memory *m, uint64_t address, uint64_t last,
-                      struct together *t, struct tm_request *r)
+static inline void add_bytes(const struct tm_memory *m, uint64_t address, uint64_t last,
+                             struct together *t, struct tm_request *r)
 {
     for (uint64_t s = address / 64; s <= last / 64; s++) {
         if (s * 64 / TM_HOST_PAGE != t->page) {
@@ -414,10 +415,14 @@ enum { RUN = 16 };
 
 static bool is_run(const uint64_t *a, unsigned bytes)
 {
-    uint64_t step = a[1] - a[0], at = a[0], differ = 0;
-    for (unsigned k = 0; k < RUN; k++, at += step)
-        differ |= a[k] ^ at;
-    return !differ && step <= 64 &&
+    typedef uint64_t two __attribute__((vector_size(16)));
+    uint64_t step = a[1] - a[0];
+    two at = {a[0], a[1]}, steps = {2 * step, 2 * step}, differ = {0}, next;
+    for (unsigned k = 0; k < RUN; k += 2, at += steps) {
+        memcpy(&next, a + k, sizeof next);
+        differ |= next ^ at;
+    }
+    return !(differ[0] | differ[1]) && step <= 64 &&
            a[0] / TM_HOST_PAGE == (a[RUN - 1] + bytes - 1) / TM_HOST_PAGE;
 }
 
@@ -451,7 +456,7 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
     uint64_t all = (UINT64_C(1) << run) - 1;
     int64_t rate = PARAM(b, vmem_lines_per_cycle);
     struct together t;
-    t.page = UINT64_MAX;
+    t.page = UINT64_MAX, t.page_at = 0;
     for (unsigned first = 0; first < 64 && x->lanes >> first; first += group) {
         if (!(x->lanes >> first & ((UINT64_C(1) << group) - 1)))
             continue;
