@@ -65,10 +65,8 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
     return RD_OK;
 }
 
-void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
+void emu_stepper_rest(struct emu_stepper *s, struct emu_stats *stats)
 {
-    if (!s)
-        return;
     struct dispatch *dp = &s->dp;
     while (s->live)
         emu_group_end(s, (struct emu_group *)s->live);
@@ -77,11 +75,21 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
         s->idle = r->next;
         resident_destroy(dp, r);
     }
+    dispatch_count(dp, s->counts);
+    s->counts = NULL;
+    if (stats && !s->rests)
+        dispatch_add_stats(dp, stats);
+    s->rests = true;
+}
+
+void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
+{
+    if (!s)
+        return;
+    struct dispatch *dp = &s->dp;
+    emu_stepper_rest(s, stats);
     observation_end(dp->observation,
                     dp->fault.kind == EMU_FAULT_NONE ? RD_OK : RD_E_FAULT);
-    dispatch_count(dp, s->counts);
-    if (stats)
-        dispatch_add_stats(dp, stats);
     dispatch_finish(dp);
     for (unsigned i = 0; i < s->n_parts; i++)
         free(s->part[i]);

@@ -26,6 +26,7 @@ struct emu_stepper {
     struct resident *live, *idle;
     struct op_counts *counts; /* or NULL */
     bool tolerant, alone;     /* alone: nobody watches but its caller */
+    bool rests;               /* emu_stepper_rest */
     struct order order;
     struct observation **part; /* of a divided one: what its waves' events go to */
     unsigned n_parts;

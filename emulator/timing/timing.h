@@ -59,6 +59,13 @@ struct tm_pace_seen {
 
 enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
 
+/* How a launch of an open run has ended. */
+struct tm_ended {
+    rd_status status; /* as of tm_run */
+    struct emu_fault fault;
+    struct emu_stats stats;
+};
+
 struct tm_config {
     double sclk_mhz;              /* 0: 2500 */
     bool have_cu_mask;            /* else all CUs */
@@ -86,7 +93,12 @@ struct tm_config {
     /* Asked every few thousand events, with the cycles so far; false ends the run with
      * RD_E_TIMEOUT. NULL: nobody asks. */
     bool (*poll)(void *ctx, uint64_t cycles);
-    void *poll_ctx;
+    void *poll_ctx; /* of ended, too */
+    /* An open run, to which launches may come while it goes on (tm_join): told of each
+     * once, as soon as it has ended; then its number may be another's, which comes by
+     * that or later. The only one that has come is told of behind the run. Needs poll,
+     * which is asked at cycle 0, too, before anything begins. No threads. */
+    void (*ended)(void *ctx, unsigned number, const struct tm_ended *how);
 };
 
 /* Returns RD_E_RANGE for a mask without CUs or an engine that does not exist. */
@@ -111,6 +123,8 @@ struct tm_launch {
     const struct emu_dispatch *dispatch;
     unsigned queue; /* that it comes from: any number */
     bool barrier;   /* it begins once all before it on its queue have ended */
+    int64_t from;   /* not before that cycle */
+    bool warm_code, warm_kernarg; /* as of tm_config, for this one */
 };
 
 /* The same of several dispatches. The first of each queue begins at cycle 0, each other
@@ -121,11 +135,28 @@ struct tm_launch {
  *
  * launches  [n], at least one, those of a queue in its order; must stay until this
  *           returns. The inspector is that of the first
- * Returns as tm_run; RD_E_UNSUPPORTED for kernels in CU and in WGP mode at once.
+ * Returns as tm_run.
  */
 RD_CHECKED rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
                                     const struct tm_launch *launches, unsigned n,
                                     struct emu_fault *fault, struct emu_stats *stats);
+
+/* One more, in an open run (tm_config.ended), from poll or ended: as tm_run_several's,
+ * behind all others of its queue that have come. One in CU and one in WGP mode do not
+ * share a WGP.
+ *
+ * number  out: its number until it has ended; that with which the run began has 0
+ * Returns RD_E_UNSUPPORTED if the run is not open; as tm_run if it cannot begin: then
+ * nothing has changed.
+ */
+RD_CHECKED rd_status tm_join(struct tm_engine *t, struct emu *emu,
+                             const struct tm_launch *launch, unsigned *number,
+                             struct emu_fault *fault);
+/* From poll: one of several that have joined ends where it is, with RD_E_TIMEOUT. */
+void tm_cancel(struct tm_engine *t, unsigned number);
+/* In an open run: have others come to the first? Whose wave has its turn now? */
+bool tm_is_shared(const struct tm_engine *t);
+unsigned tm_at_turn(const struct tm_engine *t);
 
 /* What became of one of several, by its place among them; zeros if it ran alone.
  * Cycles since the run's beginning. */
@@ -184,6 +215,9 @@ void tm_progress(const struct tm_engine *t, struct tm_progress *out);
 /* The waves that are on the chip, with what they have issued done; to be called by
  * poll. The cycles of the run stay what they are. Returns how many. */
 unsigned tm_show(struct tm_engine *t, const struct emu_inspector *to);
+/* Those of a launch. */
+unsigned tm_show_launch(struct tm_engine *t, unsigned number,
+                        const struct emu_inspector *to);
 
 /* ---- what a run came to, for those who make reports: after tm_run ---- */
 

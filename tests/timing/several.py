@@ -172,6 +172,19 @@ def room(code, folder):
           launches[3][0] >= min(launches[1][1], launches[2][1]), launches)
 
 
+def modes(code, folder):
+    """A WGP whose CUs divide their LDS by the one mode waits until it is empty for the other."""
+    alone, both, _ = two(code, folder, of("wgp20", 6), of("sleep", 6))
+    check("two modes on WGPs of their own", both < 1.01 * max(alone), alone, both)
+    _, launches, told = spans(code, folder, of("wgp20", 200, 20, 1024), of("sleep", 200, 20, 1024, "1M", "--queue", "1"))
+    held = {}
+    for w in told["waves"]:
+        held.setdefault((w["se"], w["sa"], w["wgp"]), []).append((w["start"], w["end"], w["launch"]))
+    mixed = sum(a[0] < b[1] and b[0] < a[1] for ws in held.values() for a in ws for b in ws if a[2] < b[2])
+    check("no WGP has both", mixed == 0 and any(len({w[2] for w in ws}) == 2 for ws in held.values()), mixed)
+    check("both modes: workgroups", [x["workgroups"] for x in told["launches"]] == [200, 200], told["launches"])
+
+
 def order(code, folder):
     a, b = of("fmac"), of("sleep")
     _, alone = run(code, folder, a)
@@ -200,7 +213,7 @@ def order(code, folder):
 
 def same(code, folder):
     ways = of("fmac", 300, 3), of("loads", 200, 2, 512, "16M", "--queue", "1"), of("fmac64", 50, 2, 64, "4M"), \
-        of("sleep_lds", 40, 3, 1024, "1M", "--queue", "1", "--barrier")
+        of("sleep_lds", 40, 3, 1024, "1M", "--queue", "1", "--barrier"), of("wgp50", 60, 3, 1024, "1M", "--queue", "2")
     seen, memory = set(), set()
     for n, more in enumerate(([], ["--threads", "1"], ["--threads", "2"], ["--threads", "7"])):
         dumps = [os.path.join(folder, "m%d" % i) for i in range(len(ways))]
@@ -221,11 +234,10 @@ def same(code, folder):
 
 
 def refused(code, folder):
-    a, b = of("fmac", 1), of("wgp20", 1)
+    a = of("fmac", 1)
     for words, text in (a + ["--and"] + a, "--and goes with --timing"), \
             (a + ["--queue", "1", "--timing"], "--queue goes with --and"), \
             (a + ["--and"] + a + ["--timing", "--timing-sample", "auto"], "--and goes without --timing-sample"), \
-            (a + ["--and"] + b + ["--timing"], "CU mode and in WGP mode"), \
             (a + ["--and"] + of("fmac", 1, 1, 32, "same:1.0") + ["--timing"], "no such dispatch before this"), \
             (a + ["--and"] + of("fmac", 1, 1, 32, "same:0.1") + ["--timing"], "that is not a buffer"), \
             (a + ["--and"] + of("fmac", 1, 1, 32, "same:4294967296.0") + ["--timing"], "same:D.N"), \
@@ -246,6 +258,6 @@ def refused(code, folder):
 
 with tempfile.TemporaryDirectory() as where:
     built = build(where)
-    for test in (overlap, room, order, same, refused):
+    for test in (overlap, room, modes, order, same, refused):
         test(built, where)
 sys.exit(failed)

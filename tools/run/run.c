@@ -422,9 +422,6 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
     if (st == RD_E_RANGE && o->timing.parts && timed)
         return run_part_refused(o, timed);
-    if (st == RD_E_UNSUPPORTED && o->next)
-        return cli_error(CLI_FAILED, "--and: kernels in CU mode and in WGP mode do not "
-                                     "run at once");
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
     return finish(o, la, timed, stats, seconds);

@@ -76,9 +76,11 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
         return tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
     tm_at_hand(t, w->group->launch);
     rd_status st = tm_turn_of_wave(t, w);
-    if (st == RD_E_FAULT) /* behind windows of several threads nobody else says which */
-        emu_stepper_blame(t->stepper, w->wave);
-    return st;
+    if (st != RD_E_FAULT)
+        return st;
+    emu_stepper_blame(t->stepper,
+                      w->wave); /* nobody else does behind several threads */
+    return tm_join_failed(t, w);
 }
 
 rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end)
@@ -110,7 +112,9 @@ static rd_status run(struct tm_engine *t)
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
-        if (e.t >= tm_several_looks(t))
+        if (t->several && t->several->dying)
+            st = tm_join_bury(t);
+        if (st == RD_OK && e.t >= tm_several_looks(t))
             st = tm_several_look(t);
         if (st != RD_OK)
             return st;
@@ -179,6 +183,10 @@ void tm_destroy(struct tm_engine *t)
     free(t->insts.at);
     free(t->all->records.record);
     tm_events_destroy(&t->events);
+    if (t->several) {
+        free(t->several->one);
+        free(t->several->done);
+    }
     free(t->several);
     free(t->all->pace.start);
     free(t->all->pace.begun);
@@ -210,7 +218,9 @@ static rd_status open_dispatch(struct tm_engine *t, struct emu *emu,
     }
     t->chip.b.lanes = t->launch.lanes;
     t->all->pools.vgprs =
-        t->config.tolerate || t->launch.vgprs > TM_VGPRS ? TM_VGPRS : t->launch.vgprs;
+        t->config.tolerate || t->config.ended || t->launch.vgprs > TM_VGPRS
+            ? TM_VGPRS
+            : t->launch.vgprs;
     t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(t->stepper);
@@ -230,6 +240,9 @@ static rd_status run_open(struct tm_engine *t)
     if (st != RD_OK)
         return st;
     tm_account_begin(t);
+    if (t->config.ended && !t->config.poll(t->config.poll_ctx, 0))
+        return RD_E_TIMEOUT;
+    t->began = true;
     st = run(t);
     rd_status joined = tm_join_parts(t);
     st = st == RD_OK ? joined : st;
@@ -278,10 +291,18 @@ rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
         *fault = *emu_stepper_fault(t->stepper);
     if (st == RD_OK && (t->all->live_groups || is_left_over(t)))
         st = RD_E_TIMEOUT; /* waves that nobody will wake, or begin */
-    if (first->inspector && (fell || st == RD_E_TIMEOUT))
-        (void)tm_show_fault(t, first->inspector,
+    bool only = !t->several, open = t->config.ended != NULL;
+    if (first->inspector && (fell || st == RD_E_TIMEOUT) && (only || !open))
+        (void)tm_show_fault(t, first->inspector, TM_ALL,
                             fell ? emu_stepper_fault(t->stepper) : NULL);
-    close_dispatches(t, stats);
+    tm_join_finish(t, st);
+    struct tm_ended how = {.status = st};
+    close_dispatches(t, open ? &how.stats : stats);
+    if (open && only) {
+        if (fault)
+            how.fault = *fault;
+        t->config.ended(t->config.poll_ctx, 0, &how);
+    }
     return st;
 }
 

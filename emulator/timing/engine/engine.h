@@ -160,6 +160,7 @@ struct tm_engine {
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
+    bool began;                 /* the run */
     struct tm_several *several; /* launches that share the chip (several.h); or NULL */
     int64_t asked;              /* end of the last window: when memory was asked */
     /* A run by WGPs (windows.c): their waves' turns, or NULL; when the engine's own
@@ -180,9 +181,11 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 }
 
 /* ---- show.c ---- */
-/* tm_show; fault: of the workgroup that it has stopped, NULL: none. */
+/* tm_show of a launch, TM_ALL: of all; fault: of the workgroup that it has stopped,
+ * NULL: none. */
+enum { TM_ALL = UINT32_MAX };
 unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
-                       const struct emu_fault *fault);
+                       unsigned launch, const struct emu_fault *fault);
 
 /* ---- meet.c ---- */
 /* What the part knows of an instruction; NULL: it has not met it. */
@@ -295,6 +298,8 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d,
                        uint64_t behind);
 /* Has a WGP no room for a workgroup, each being as large as the next? */
 bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g);
+/* The workgroup, which has LDS of its WGP, has as many places there as it touches. */
+void tm_place_again(struct tm_group *g);
 /* Has an SE workgroups to start? */
 bool tm_is_left(const struct tm_engine *t, unsigned se);
 /* The dispatcher of an SE looks for room. */

@@ -217,6 +217,14 @@ static void set_places(struct tm_wgp *g, unsigned first, unsigned n, bool taken)
     }
 }
 
+void tm_place_again(struct tm_group *g)
+{
+    unsigned end = g->lds.base + g->lds.bytes;
+    g->lds_place = g->lds.base / TM_LDS_PLACE;
+    g->n_places = (end + TM_LDS_PLACE - 1) / TM_LDS_PLACE - g->lds_place;
+    set_places(g->wgp, g->lds_place, g->n_places, true);
+}
+
 static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
                      unsigned waves)
 {
@@ -230,6 +238,8 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
     if (n == 0 || lds + t->need.lds_alloc > limit ||
         (waves > 1 && g->room.groups >= (unsigned)PARAM(&t->chip.b, groups_per_wgp)))
         return false;
+    if (t->several && g->room.groups && g->room.wgp_mode != t->chip.b.wgp_mode)
+        return false; /* all of a WGP divide it alike */
     if (t->several &&
         find_places(g, count_places(t)) * TM_LDS_PLACE + t->need.lds_alloc > limit)
         return false;
@@ -409,6 +419,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     set_places(wgp, g->lds_place, g->n_places, true);
     g->lds.base = g->n_places ? g->lds_place * place_bytes(t) : 0;
     wgp->room.groups++;
+    wgp->room.wgp_mode = t->chip.b.wgp_mode;
     t->all->live_groups++;
     tm_sample_start(t);
     if (se->first_start < 0)
@@ -585,7 +596,8 @@ static rd_status leave(struct tm_engine *t, struct tm_wave *w)
     struct tm_simd *s = w->simd;
     struct tm_dispatcher *se = &t->all->dispatcher[s->se];
     tm_account_wait(w, TM_S_END, NULL, tm_now(t));
-    tm_account_end(t, w, w->last, tm_now(t));
+    if (w->last) /* else it was ended before it came to anything (join.c) */
+        tm_account_end(t, w, w->last, tm_now(t));
     t->all->records.record[w->record].end = tm_now(t);
     t->all->totals.wave_cycles += (double)(tm_now(t) - w->start);
     se->last_end = tm_max(se->last_end, tm_now(t));
@@ -622,6 +634,8 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
         g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;
         set_places(g->wgp, g->lds_place, g->n_places, false);
         g->wgp->room.groups--;
+        if (t->several)
+            t->several->one[g->launch].held--;
         if ((se->waits || se->n_freed) && se->n_freed < TM_FREED)
             se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
                 (uint16_t)((unsigned)(g->wgp - wgps_of(t, se)) +

@@ -10,8 +10,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "several.h"
+#include "windows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- beginning and end of a run ---- */
 
@@ -26,11 +28,10 @@ static rd_status open_one(struct tm_engine *t, struct emu *emu,
         return st;
     o->launch = *emu_stepper_launch(o->stepper);
     o->lanes = o->launch.lanes;
-    if ((is->dispatch->rsrc1 >> 29 & 1u) != t->chip.b.wgp_mode)
-        return RD_E_UNSUPPORTED;
+    o->wgp_mode = is->dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(o->stepper);
-    if (o->launch.vgprs > t->pools.vgprs)
+    if (o->launch.vgprs > t->pools.vgprs) /* not once there are waves */
         t->pools.vgprs = o->launch.vgprs > TM_VGPRS ? TM_VGPRS : o->launch.vgprs;
     return emu_stepper_want(o->stepper, EMU_WANT_ACCESS | EMU_WANT_ROWS);
 }
@@ -43,17 +44,24 @@ rd_status tm_several_create(struct tm_engine *t, struct emu *emu,
     const struct tm_observer *o = &t->observer;
     if (c->sample || c->sample_percent > 0 || c->part_groups || c->whole || o->begin)
         return RD_E_UNSUPPORTED;
-    struct tm_several *s = calloc(1, sizeof *s + n * sizeof *s->one);
-    if (!s)
+    struct tm_several *s = calloc(1, sizeof *s);
+    struct tm_one *one = calloc(n, sizeof *one);
+    if (!s || !one) {
+        free(s);
+        free(one);
         return RD_E_NOMEM;
+    }
     rd_status st = RD_OK;
     t->several = s;
+    s->one = one;
+    s->cap = n;
     s->looks = 0;
     s->to_come = n;
-    t->chip.b.wgp_mode = launches[0].dispatch->rsrc1 >> 29 & 1u;
     t->pools.vgprs = t->config.tolerate ? TM_VGPRS : 0;
-    for (; s->n < n && st == RD_OK; s->n++)
+    for (; s->n < n && st == RD_OK; s->n++) {
+        s->one[s->n].turn = s->turns++;
         st = open_one(t, emu, &launches[s->n], &s->one[s->n], fault);
+    }
     s->at = n;                                         /* none */
     tm_several_turn_to(t, st == RD_OK ? 0 : s->n - 1); /* that which cannot begin */
     return st;
@@ -68,6 +76,9 @@ void tm_several_destroy(struct tm_engine *t, struct emu_stats *stats)
             emu_stepper_destroy(s->one[k].stepper, stats);
         s->one[k].stepper = NULL;
     }
+    for (unsigned k = 0; k < s->n_done; k++)
+        emu_stepper_destroy(s->done[k], NULL);
+    s->n_done = 0;
     tm_several_turn_to(t, 0); /* for reports */
     t->stepper = NULL;
 }
@@ -87,8 +98,10 @@ void tm_several_turn_to(struct tm_engine *t, unsigned number)
     t->need = o->need;
     t->end_group = o->launch.n_groups;
     t->chip.b.lanes = o->lanes;
+    t->chip.b.wgp_mode = o->wgp_mode;
     t->chip.code.early = o->early;
     t->chip.code.arrays = o->arrays;
+    t->chip.code.warm = o->warm_code;
     m->kernarg_page = o->kernarg_page;
     m->kernarg_done = o->kernarg_done;
     m->warm_kernarg = o->warm_kernarg;
@@ -96,13 +109,17 @@ void tm_several_turn_to(struct tm_engine *t, unsigned number)
 
 /* ---- the order of launches ---- */
 
-/* The launch before it on its queue; NULL: there is none. */
+/* The launch before it on its queue; NULL: there is none, or its place is another's. */
 static const struct tm_one *before(const struct tm_several *s, const struct tm_one *o)
 {
-    for (size_t k = (size_t)(o - s->one); k-- > 0;)
-        if (s->one[k].is.queue == o->is.queue)
-            return &s->one[k];
-    return NULL;
+    const struct tm_one *last = NULL;
+    for (unsigned k = 0; k < s->n; k++) {
+        const struct tm_one *p = &s->one[k];
+        if (p->is.queue == o->is.queue && p->turn < o->turn &&
+            (!last || p->turn > last->turn))
+            last = p;
+    }
+    return last;
 }
 
 /* When a launch to come begins; INT64_MAX: something has to happen first. */
@@ -112,7 +129,7 @@ static int64_t begins(const struct tm_engine *t, const struct tm_one *o)
     const struct tm_one *last = before(s, o);
     int64_t takes = tm_lat(&t->chip.b, 0, t->chip.b.p.queue_dispatch_ns), ended = 0;
     if (!last)
-        return 0;
+        return o->is.from;
     if (last->stage < TM_PLACED)
         return INT64_MAX;
     for (const struct tm_one *p = last; p && o->is.barrier; p = before(s, p)) {
@@ -120,7 +137,9 @@ static int64_t begins(const struct tm_engine *t, const struct tm_one *o)
             return INT64_MAX;
         ended = tm_max(ended, p->end);
     }
-    return o->is.barrier ? ended + takes : tm_max(last->placed, last->begun + takes);
+    int64_t may =
+        o->is.barrier ? ended + takes : tm_max(last->placed, last->begun + takes);
+    return tm_max(o->is.from, may);
 }
 
 rd_status tm_several_push(struct tm_engine *t)
@@ -129,6 +148,15 @@ rd_status tm_several_push(struct tm_engine *t)
         return RD_OK;
     return tm_events_push(&t->events, tm_now(t), t->several->looks,
                           (uint64_t)TM_OWN << TM_INDEX_BITS);
+}
+
+/* How far WGPs are; while a launch is to come they go no further ahead. */
+static int64_t farthest(const struct tm_engine *t)
+{
+    int64_t end = 0;
+    for (size_t k = 0; t->turns && k < (size_t)t->chip.n_ses * t->chip.wgps_per_se; k++)
+        end = tm_max(end, t->turns[k].end);
+    return end;
 }
 
 /* Look again when the next one may begin, as far as is known: at the end of a window,
@@ -142,6 +170,8 @@ static rd_status look_later(struct tm_engine *t)
             soonest = tm_min(soonest, begins(t, &s->one[k]));
     if (soonest == INT64_MAX)
         return RD_OK;
+    if (t->config.ended) /* it has come when some WGPs were ahead */
+        soonest = tm_max(soonest, farthest(t));
     window = tm_max(window, (soonest + TM_WINDOW - 1) / TM_WINDOW);
     if (window * TM_WINDOW >= s->looks)
         return RD_OK;
@@ -197,27 +227,160 @@ rd_status tm_several_look(struct tm_engine *t)
     return st == RD_OK ? look_later(t) : st;
 }
 
-rd_status tm_several_begin(struct tm_engine *t)
+/* Its workgroups' places, behind those of all before it. It is at hand then. */
+static rd_status prepare(struct tm_engine *t, unsigned number)
 {
     struct tm_several *s = t->several;
-    uint64_t behind = 0;
+    struct tm_one *o = &s->one[number];
+    tm_several_turn_to(t, number);
+    o->warm_kernarg = t->config.warm_kernarg || o->is.warm_kernarg;
+    o->warm_code = t->config.warm_code || o->is.warm_code;
+    tm_dispatch_begin(t, o->is.dispatch, s->behind);
+    for (unsigned i = 0; i < t->chip.n_ses; i++)
+        o->cursor[i].next_number = t->dispatcher[i].next_number;
+    o->need = t->need;
+    o->early = t->chip.code.early;
+    o->arrays = t->chip.code.arrays;
+    s->behind += o->launch.n_groups;
+    return tm_fits(t) ? RD_OK : RD_E_NO_ROOM;
+}
+
+rd_status tm_several_begin(struct tm_engine *t)
+{
+    rd_status st = RD_OK;
     t->pace.next = INT64_MAX;
-    for (unsigned k = 0; k < s->n; k++) {
-        struct tm_one *o = &s->one[k];
-        tm_several_turn_to(t, k);
-        o->warm_kernarg = t->config.warm_kernarg;
-        tm_dispatch_begin(t, o->is.dispatch, behind);
-        for (unsigned i = 0; i < t->chip.n_ses; i++)
-            o->cursor[i].next_number = t->dispatcher[i].next_number;
-        o->need = t->need;
-        o->early = t->chip.code.early;
-        o->arrays = t->chip.code.arrays;
-        if (!tm_fits(t))
-            return RD_E_NO_ROOM;
-        behind += o->launch.n_groups;
+    for (unsigned k = 0; k < t->several->n && st == RD_OK; k++)
+        st = prepare(t, k);
+    if (st == RD_OK)
+        tm_several_turn_to(t, 0);
+    return st;
+}
+
+/* ---- open runs ---- */
+
+/* What the only launch so far is, as one of several. */
+static struct tm_one only(const struct tm_engine *t)
+{
+    struct tm_one o = {.is = {.dispatch = t->launch.dispatch},
+                       .stepper = t->stepper,
+                       .launch = t->launch,
+                       .need = t->need,
+                       .lanes = t->chip.b.lanes,
+                       .early = t->chip.code.early,
+                       .arrays = t->chip.code.arrays,
+                       .wgp_mode = t->chip.b.wgp_mode,
+                       .warm_code = t->chip.code.warm,
+                       .kernarg_page = t->chip.mem->kernarg_page,
+                       .kernarg_done = t->chip.mem->kernarg_done,
+                       .warm_kernarg = t->chip.mem->warm_kernarg,
+                       .started = t->pace.groups,
+                       .live = t->live_groups,
+                       .first = -1};
+    for (unsigned i = 0; i < t->chip.n_ses; i++) {
+        const struct tm_dispatcher *se = &t->dispatcher[i];
+        o.cursor[i] = (struct tm_cursor){se->next_number, se->next_cu, t->began};
+        if (se->first_start >= 0 && (o.first < 0 || se->first_start < o.first))
+            o.first = se->first_start;
     }
-    tm_several_turn_to(t, 0);
+    if (t->began)
+        o.stage = o.started < o.launch.n_groups ? TM_PLACING : TM_PLACED;
+    for (const struct tm_group *g = t->pools.made_groups; g; g = g->next_made)
+        o.held += g->n_held != 0;
+    return o;
+}
+
+/* Places in the LDS of a WGP have the workgroup's size while there is one launch. */
+static void mark_places(struct tm_engine *t)
+{
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
+        memset(t->chip.wgps[i].room.lds_taken, 0,
+               sizeof t->chip.wgps[i].room.lds_taken);
+    for (struct tm_group *g = t->pools.made_groups; g; g = g->next_made)
+        if (g->n_held && g->n_places)
+            tm_place_again(g);
+}
+
+rd_status tm_several_share(struct tm_engine *t, unsigned *number)
+{
+    struct tm_several *s = t->several;
+    if (!s) {
+        s = calloc(1, sizeof *s);
+        struct tm_one *one = s ? calloc(4, sizeof *one) : NULL;
+        if (!one) {
+            free(s);
+            return RD_E_NOMEM;
+        }
+        s->one = one;
+        s->cap = 4;
+        s->one[s->n++] = only(t);
+        s->turns = 1;
+        s->to_come = !t->began;
+        s->behind = t->launch.n_groups;
+        s->looks = t->began ? INT64_MAX : 0;
+        t->pace.next = INT64_MAX;
+        mark_places(t);
+        t->several = s;
+        for (size_t i = 0; i < t->insts.numbers.n; i++) /* LDS of other sizes */
+            t->insts.inst[i]->load_postponed = false;
+    }
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->one[k].told && !s->one[k].held) {
+            *number = k;
+            return RD_OK;
+        }
+    if (s->n == s->cap) {
+        struct tm_one *bigger = realloc(s->one, 2 * s->cap * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        s->one = bigger;
+        s->cap *= 2;
+    }
+    *number = s->n++;
+    s->one[*number] = (struct tm_one){.told = true};
     return RD_OK;
+}
+
+/* Another one takes its place: instructions of its code stay as long as the run. */
+static rd_status keep_stepper(struct tm_several *s, struct tm_one *o)
+{
+    if (s->n_done == s->cap_done) {
+        unsigned cap = s->cap_done ? 2 * s->cap_done : 16;
+        struct emu_stepper **bigger = realloc(s->done, cap * sizeof(*bigger));
+        if (!bigger)
+            return RD_E_NOMEM;
+        s->done = bigger;
+        s->cap_done = cap;
+    }
+    s->done[s->n_done++] = o->stepper;
+    o->stepper = NULL;
+    return RD_OK;
+}
+
+rd_status tm_several_add(struct tm_engine *t, struct emu *emu,
+                         const struct tm_launch *launch, unsigned number,
+                         struct emu_fault *fault)
+{
+    struct tm_several *s = t->several;
+    struct tm_one *o = &s->one[number];
+    unsigned at = s->at;
+    if (o->stepper && keep_stepper(s, o) != RD_OK)
+        return RD_E_NOMEM;
+    if (at == number) /* it was at hand last: none is */
+        s->at = s->n;
+    *o = (struct tm_one){.turn = s->turns++};
+    rd_status st = open_one(t, emu, launch, o, fault);
+    if (st == RD_OK)
+        st = prepare(t, number);
+    if (st == RD_OK && !tm_windows_can(t))
+        t->talks = true;
+    tm_several_turn_to(t, at);
+    if (st != RD_OK) {
+        o->stage = TM_ENDED;
+        o->told = true;
+        return st;
+    }
+    s->to_come++;
+    return t->began ? look_later(t) : RD_OK;
 }
 
 /* ---- workgroups ---- */
@@ -226,6 +389,7 @@ rd_status tm_several_started(struct tm_engine *t)
 {
     struct tm_one *o = &t->several->one[t->several->at];
     o->live++;
+    o->held++;
     if (o->first < 0)
         o->first = tm_now(t);
     if (++o->started < o->launch.n_groups)
@@ -241,7 +405,13 @@ rd_status tm_several_ended(struct tm_engine *t)
     o->end = tm_now(t);
     if (--o->live || o->stage != TM_PLACED)
         return RD_OK;
+    return tm_several_over(t, o);
+}
+
+rd_status tm_several_over(struct tm_engine *t, struct tm_one *o)
+{
     o->stage = TM_ENDED;
+    tm_join_tell(t, o);
     return look_later(t);
 }
 

@@ -37,7 +37,7 @@ static unsigned show_group(struct tm_group *g, const struct emu_inspector *to,
 }
 
 unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
-                       const struct emu_fault *fault)
+                       unsigned launch, const struct emu_fault *fault)
 {
     struct tm_pools *pools = &t->all->pools;
     unsigned shown = 0;
@@ -46,7 +46,8 @@ unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
             tm_catch_up(pools->wave[i]);
     for (size_t i = 1; i < pools->n_waves; i++) {
         struct tm_wave *w = pools->wave[i];
-        if (w->group && !w->left && is_first(w))
+        bool is_of_it = w->group && (launch == TM_ALL || w->group->launch == launch);
+        if (is_of_it && !w->left && is_first(w))
             shown += show_group(w->group, to, fault);
     }
     return shown;
@@ -54,5 +55,11 @@ unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
 
 unsigned tm_show(struct tm_engine *t, const struct emu_inspector *to)
 {
-    return tm_show_fault(t, to, NULL);
+    return tm_show_fault(t, to, TM_ALL, NULL);
+}
+
+unsigned tm_show_launch(struct tm_engine *t, unsigned number,
+                        const struct emu_inspector *to)
+{
+    return tm_show_fault(t, to, number, NULL);
 }

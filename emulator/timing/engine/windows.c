@@ -203,6 +203,8 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
         tm_at_hand(t, w->group->launch);
         rd_status st = tm_turn_of_wave(t, w);
         t->alone = false;
+        if (st == RD_E_FAULT)
+            st = tm_join_failed(t, w);
         if (st != RD_OK)
             fail(s, number, st, w);
         if (all)
@@ -459,7 +461,7 @@ static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
         struct tm_line *line = s < 4 ? &q->lds[s] : &q->valu[s - 4];
         while (line->behind) { /* as if they had looked each time */
             struct tm_wave *w = tm_turns_next_of(q, line);
-            w->due = line->first->due;
+            w->due = line->first ? line->first->due : tm_now(t);
             tm_account_line(line, w);
             behind |= UINT64_C(1) << w->rank;
         }

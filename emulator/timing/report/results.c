@@ -65,6 +65,16 @@ unsigned tm_launch_last(const struct tm_engine *t)
     return t->several ? t->several->last : 0;
 }
 
+bool tm_is_shared(const struct tm_engine *t)
+{
+    return t->several != NULL;
+}
+
+unsigned tm_at_turn(const struct tm_engine *t)
+{
+    return t->several ? t->several->at : 0;
+}
+
 uint64_t tm_in_runs(const struct tm_engine *t)
 {
     return t->chip.issues.in_runs;

@@ -91,6 +91,7 @@ struct tm_cu {
 struct tm_wgp_room {
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
+    bool wgp_mode;                     /* of these */
     uint64_t lds_taken[TM_LDS_PLACES]; /* bit per place */
     int64_t busy_since, busy_cycles;
 };
