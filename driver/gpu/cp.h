@@ -117,6 +117,9 @@ struct gpu_queue {
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
     uint64_t time;   /* worker only: simulated time of this queue */
+    bool moved;      /* worker only: it has done something since it rested (chip.c) */
+    _Atomic uint64_t looked; /* gpu_chip.steps when it found nothing to do; 0: it did */
+    _Atomic bool offered;    /* its dispatch is in the timing model's hands */
     /* Worker only: + 1, that it has run, newest first. */
     uint64_t code_page[CP_CODE_PAGES];
     _Atomic uint64_t seen;  /* doorbell's value when the worker last looked, or woke */
@@ -236,9 +239,11 @@ RD_CHECKED bool cp_reg_wait(struct gpu_queue *q, uint32_t reg, unsigned function
 
 /* ---- time ---- */
 
-/* The queue's time now, and its passing by some simulated work. */
+/* The queue's time now, and its passing by some simulated work; by what nobody sees,
+ * so that others which begin now do not begin behind it. */
 uint64_t cp_clock(struct gpu_queue *q);
 void cp_spend(struct gpu_queue *q, uint64_t ticks);
+void cp_spend_unseen(struct gpu_queue *q, uint64_t ticks);
 /* From here on the simulated clock waits for the queue's work; no longer. */
 void cp_clock_enter(struct gpu_queue *q);
 void cp_clock_leave(struct gpu_queue *q);
@@ -286,6 +291,7 @@ struct cp_trace {
     int fd;
     char path[32];
 };
+bool cp_trace_wanted(struct gpu_queue *q);
 bool cp_trace_begin(struct gpu_queue *q, struct tm_engine *t, struct cp_trace *out);
 void cp_trace_end(struct gpu_queue *q, struct cp_trace *t);
 
@@ -348,6 +354,8 @@ bool cp_saved(const struct gpu_queue *q, uint32_t *ctl_bytes, uint32_t *wave_byt
 RD_CHECKED rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                                   const struct emu_dispatch *d, struct emu_fault *fault,
                                   struct emu_stats *stats);
+/* Of the counter, for cycles of the shader clock. */
+uint64_t cp_ticks(const struct gpu *gpu, uint64_t cycles);
 uint64_t cp_copy_ticks(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes);
 /* CUs that the queue may use, a mask for each shader engine; false: all of them. */
 bool cp_cu_mask(const struct gpu_queue *q, uint32_t mask[BOARD_SE]);

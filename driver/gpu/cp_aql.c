@@ -310,7 +310,7 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
     q->order.own = 0;
     cp_order_packet(q, index, header & AQL_BARRIER);
     if ((header & 0xff) == AQL_DISPATCH)
-        cp_spend(q, BOARD_AQL_DISPATCH_NS * BOARD_CLOCK_HZ / 1000000000u);
+        cp_spend_unseen(q, BOARD_AQL_DISPATCH_NS * BOARD_CLOCK_HZ / 1000000000u);
     uint64_t start = cp_clock(q);
     enum cp_result r = run_packet(q, &p, va, index);
     if (r != CP_PROGRESS)

@@ -11,11 +11,13 @@
 #include <time.h>
 
 #include "aql.h"
+#include "chip.h"
 #include "cp.h"
 
-#define SPINS      2000u
-#define NAP_MIN_NS 5000
-#define NAP_MAX_NS 500000
+#define SPINS        2000u
+#define NAP_MIN_NS   5000
+#define NAP_MAX_NS   500000
+#define NAP_TIMED_NS 100000 /* the timing model waits for those who wait */
 
 bool cp_interrupt(struct gpu_queue *q, uint32_t event_id)
 {
@@ -64,6 +66,12 @@ void cp_spend(struct gpu_queue *q, uint64_t ticks)
     gpu_clock_reach(&q->gpu->clock, q->time);
 }
 
+void cp_spend_unseen(struct gpu_queue *q, uint64_t ticks)
+{
+    if (q->gpu->clock.simulated)
+        q->time += ticks;
+}
+
 void cp_clock_enter(struct gpu_queue *q)
 {
     if (!q->gpu->clock.simulated || q->at_work)
@@ -104,8 +112,10 @@ static bool poll_until(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
         if (atomic_load_explicit(&q->stop, memory_order_relaxed) ||
             atomic_load_explicit(&q->halted, memory_order_relaxed))
             return false;
+        uint64_t steps = cp_chip_steps(q);
         if (may_go_on(q) && ready(ctx))
             return true;
+        cp_chip_found_nothing(q, steps);
         if (i < SPINS) {
             if (i % 64 == 63) {
                 cp_look_at_bells(
@@ -117,7 +127,7 @@ static bool poll_until(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
         }
         cp_look_at_bells(q);
         nanosleep(&nap, NULL);
-        if (nap.tv_nsec < NAP_MAX_NS)
+        if (nap.tv_nsec < (steps ? NAP_TIMED_NS : NAP_MAX_NS))
             nap.tv_nsec += nap.tv_nsec / 4;
     }
 }
@@ -129,8 +139,11 @@ bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
     cp_going(q);
     cp_clock_leave(q); /* what it waits for takes its own time */
     cp_give_way(q);    /* and may be of lower priority */
+    cp_chip_moves(q);
+    cp_chip_rests(q);
     bool ok = poll_until(q, ready, ctx);
     atomic_store(&q->standing, false);
+    cp_chip_moves(q);
     cp_clock_enter(q);
     return ok;
 }

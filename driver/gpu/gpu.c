@@ -40,6 +40,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->host = config->host;
     gpu->vm.host = gpu->host.file ? &gpu->host : NULL;
     gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
+    gpu_chip_init(&gpu->chip);
     vm_init(&gpu->vm);
     pthread_mutex_init(&gpu->queue_lock, NULL);
     pthread_mutex_init(&gpu->priority.lock, NULL);
@@ -64,6 +65,7 @@ void gpu_destroy(struct gpu *gpu)
 {
     if (!gpu)
         return;
+    gpu_chip_destroy(gpu);
     for (unsigned i = 0; i < GPU_SPACES; i++)
         gpu_space_close(gpu, i);
     gpu_pmc_reset(&gpu->pmc);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "chip.h"
 #include "cp.h"
 
 #define NAME "rdna3 queue"
@@ -40,13 +41,16 @@ static struct gpu_queue *queue_of_thread(void)
 
 bool gpu_thread_is_ours(void)
 {
-    return queue_of_thread() != NULL;
+    struct gpu_queue *q;
+    return cp_chip_thread(&q) || queue_of_thread() != NULL;
 }
 
 void gpu_access_failed(uint64_t va, bool write)
 {
-    struct gpu_queue *q = queue_of_thread();
+    struct gpu_queue *q;
     uint64_t none = 0;
+    if (!cp_chip_thread(&q))
+        q = queue_of_thread();
     if (!q)
         return;
     atomic_compare_exchange_strong(&q->host_fault, &none,

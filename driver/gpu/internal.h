@@ -132,6 +132,16 @@ struct gpu_trace {
     bool told; /* that traces are empty */
 };
 
+/* chip.c */
+struct gpu_chip {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;   /* some dispatch has */
+    _Atomic uint64_t steps; /* of queues; not 0 */
+    uint64_t lingered_ns;   /* that programs were waited for */
+};
+void gpu_chip_init(struct gpu_chip *chip);
+void gpu_chip_destroy(struct gpu *gpu); /* waits for its threads */
+
 /* cores.c */
 struct gpu_cores {
     const char *folder; /* where core files go; NULL: nowhere */
@@ -154,6 +164,7 @@ struct gpu {
     struct gpu_cores cores;
     const char *debugger; /* folder where one listens, or NULL */
     struct gpu_clock_state clock;
+    struct gpu_chip chip;
     struct vm vm;
     pthread_mutex_t space_lock;    /* the table */
     struct vm *spaces[GPU_SPACES]; /* of a board: their emulators, made when needed */
@@ -235,6 +246,10 @@ uint64_t gpu_image(struct gpu *gpu, uint64_t pc);
 
 /* emu_symbol_fn of a struct gpu: the function that holds pc. */
 bool gpu_symbol(void *gpu, uint64_t pc, char *name, size_t size, uint64_t *start);
+
+/* queue.c: wake workers that sleep and whose doorbell has been rung. Nobody watches a
+ * board's. */
+void gpu_look_at_bells(struct gpu *gpu);
 
 /* priority.c: active, stop or config.priority of the queue have changed. Calls for one
  * queue do not overlap. */

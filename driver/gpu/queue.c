@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "chip.h"
 #include "cp.h"
 
 #define IDLE_NS        150000ull /* how long a worker without packets spins */
@@ -112,15 +113,19 @@ static bool look_at_bells(struct gpu *gpu, const struct gpu_queue *but)
     return seen;
 }
 
-void cp_look_at_bells(struct gpu_queue *q)
+void gpu_look_at_bells(struct gpu *gpu)
 {
-    struct gpu *gpu = q->gpu;
     unsigned asleep = atomic_load_explicit(&gpu->n_queues, memory_order_relaxed) -
                       atomic_load_explicit(&gpu->awake, memory_order_relaxed);
     if (!asleep || gpu->host.board || pthread_mutex_trylock(&gpu->queue_lock) != 0)
         return;
     (void)look_at_bells(gpu, NULL);
     pthread_mutex_unlock(&gpu->queue_lock);
+}
+
+void cp_look_at_bells(struct gpu_queue *q)
+{
+    gpu_look_at_bells(q->gpu);
 }
 
 /* Queue lock held: is one due that has been rung before this one? */
@@ -181,6 +186,8 @@ static void take_up(struct gpu_queue *q, uint64_t bell)
     if (bell != atomic_load_explicit(&q->taken, memory_order_relaxed)) {
         q->first_packets = 0;
         let_others_begin(q, bell, rested);
+        if (rested && atomic_load(&q->pace) == CP_RESTING)
+            cp_going(q);
         atomic_store(&q->taken, bell);
     }
     if (atomic_load_explicit(&q->pace, memory_order_relaxed) == CP_RESTING)
@@ -228,8 +235,11 @@ static void idle(struct gpu_queue *q, uint64_t before)
     enum cp_result result = q->step(q);
     if (result != CP_PROGRESS)
         leave(q);
+    if (result == CP_PROGRESS)
+        cp_chip_moves(q);
     if (result != CP_IDLE)
         return;
+    cp_chip_rests(q);
     atomic_store(&q->pace, CP_RESTING);
     atomic_store(&q->seen, bell);
     wait_for_poke(q);
@@ -265,6 +275,7 @@ static void *worker(void *arg)
         uint64_t bell = cp_bell(q);
         take_up(q, bell);
         cp_clock_enter(q);
+        uint64_t steps = cp_chip_steps(q);
         enum cp_result result = q->step(q);
         if (cp_host_fault(q))
             result = CP_HALT;
@@ -273,16 +284,20 @@ static void *worker(void *arg)
         switch (result) {
         case CP_PROGRESS:
             stalls = 0;
+            cp_chip_moves(q);
             count_first(q);
             cp_look_at_bells(q);
             break;
         case CP_IDLE:
             stalls = 0;
+            cp_chip_rests(q);
             atomic_store(&q->pace, CP_RESTING);
             idle(q, bell);
             break;
         case CP_STALL:
             cp_going(q);
+            cp_chip_rests(q);
+            cp_chip_found_nothing(q, steps);
             if (++stalls > 200)
                 nanosleep(&nap, NULL);
             else

@@ -1,10 +1,12 @@
 /* timed.c: how long things take under `rdna3 exec --timing`: a dispatch runs through
  * the timing model, a copy takes what the link or the memory needs at least.
  *
- * Must not know packets. Every dispatch meets cold caches, but what those before it on
- * its queue have left is there: directories of pages and translations of pages of code.
- * The model is asked now and then whether to go on, so a queue can be suspended or
- * destroyed inside a kernel.
+ * Must not know packets. Every run of the model meets cold caches, but what those
+ * before it on its queue have left is there: directories of pages and translations of
+ * pages of code. A dispatch shares the chip with others (chip.c) unless it is observed:
+ * recorded, traced or counted, it runs here, in its queue's thread, as if it had the
+ * chip to itself. The model is asked now and then whether to go on, so a queue can be
+ * suspended or destroyed inside a kernel.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "chip.h"
 #include "cp.h"
 #include "look.h"
 #include "timing.h"
@@ -25,7 +28,7 @@ struct progress {
     uint64_t start; /* of it, later by the time for which it stood still */
 };
 
-static uint64_t ticks_of(const struct gpu *gpu, uint64_t cycles)
+uint64_t cp_ticks(const struct gpu *gpu, uint64_t cycles)
 {
     double seconds = (double)cycles / (gpu->sclk_mhz * 1e6);
     return (uint64_t)ceil(seconds * (double)BOARD_CLOCK_HZ);
@@ -66,7 +69,7 @@ static void stand(const struct gpu_queue *q, int order)
 static bool go_on(void *ctx, uint64_t cycles)
 {
     struct progress *p = ctx;
-    gpu_clock_reach(&p->q->gpu->clock, p->start + ticks_of(p->q->gpu, cycles));
+    gpu_clock_reach(&p->q->gpu->clock, p->start + cp_ticks(p->q->gpu, cycles));
     while (has_to_stand(p)) {
         int order = cp_control(p->q);
         uint64_t paused = gpu_clock(p->q->gpu);
@@ -94,9 +97,10 @@ static bool has_run(struct gpu_queue *q, uint64_t entry)
     return false;
 }
 
-rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
-                       const struct emu_dispatch *d, struct emu_fault *fault,
-                       struct emu_stats *stats)
+/* By itself, so that it can be observed. */
+static rd_status run_alone(struct gpu_queue *q, struct emu *emu,
+                           const struct emu_dispatch *d, const struct tm_launch *warm,
+                           struct emu_fault *fault, struct emu_stats *stats)
 {
     struct gpu *gpu = q->gpu;
     struct progress p = {.q = q, .start = q->time};
@@ -108,12 +112,13 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                                .poll = go_on,
                                .poll_ctx = &p};
     config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
-    config.warm_kernarg = q->code_page[0] != 0;
-    config.warm_code = has_run(q, d->entry);
+    config.warm_kernarg = warm->warm_kernarg;
+    config.warm_code = warm->warm_code;
     struct tm_engine *t = NULL;
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
     p.engine = t;
     atomic_store(&q->watch.threads, 1);
+    atomic_store(&q->offered, true); /* others need not wait for it */
     (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
     struct cp_trace trace;
     bool traced = st == RD_OK && cp_trace_begin(q, t, &trace);
@@ -126,13 +131,29 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
     if (traced)
         cp_trace_end(q, &trace);
     if (t) {
-        uint64_t ticks = ticks_of(gpu, tm_span_cycles(t));
+        uint64_t ticks = cp_ticks(gpu, tm_span_cycles(t));
         cp_pmc_timed(q, d, t);
         count(q, d, ticks);
         cp_spend(q, p.start - q->time + ticks);
     }
     tm_destroy(t);
     free(ranges);
+    cp_chip_moves(q);
+    atomic_store(&q->offered, false);
+    return st;
+}
+
+rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
+                       const struct emu_dispatch *d, struct emu_fault *fault,
+                       struct emu_stats *stats)
+{
+    struct tm_launch warm = {.warm_kernarg = q->code_page[0] != 0};
+    uint64_t ticks = 0;
+    warm.warm_code = has_run(q, d->entry);
+    if (q->gpu->timeline || q->pmc.facts || cp_trace_wanted(q))
+        return run_alone(q, emu, d, &warm, fault, stats);
+    rd_status st = cp_chip_run(q, emu, d, &warm, fault, stats, &ticks);
+    count(q, d, ticks);
     return st;
 }
 

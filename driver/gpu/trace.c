@@ -109,7 +109,7 @@ void gpu_trace_write(struct gpu *gpu, uint32_t reg, uint32_t value)
 
 /* ---- a dispatch ------------------------------------------------------------------ */
 
-static bool wanted(struct gpu_queue *q)
+bool cp_trace_wanted(struct gpu_queue *q)
 {
     struct gpu_trace *trace = &q->gpu->trace;
     uint32_t modes = 0;
@@ -123,7 +123,7 @@ static bool wanted(struct gpu_queue *q)
 bool cp_trace_begin(struct gpu_queue *q, struct tm_engine *t, struct cp_trace *out)
 {
     struct tl_error err;
-    if (!wanted(q))
+    if (!cp_trace_wanted(q))
         return false;
     out->fd = memfd_create("rdna3-trace", MFD_CLOEXEC);
     snprintf(out->path, sizeof out->path, "/proc/self/fd/%d", out->fd);

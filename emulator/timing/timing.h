@@ -154,6 +154,9 @@ RD_CHECKED rd_status tm_join(struct tm_engine *t, struct emu *emu,
                              struct emu_fault *fault);
 /* From poll: one of several that have joined ends where it is, with RD_E_TIMEOUT. */
 void tm_cancel(struct tm_engine *t, unsigned number);
+/* From poll: it stands still, its waves where they are, or (false) goes on; others do
+ * meanwhile. Slow from there on. */
+void tm_hold(struct tm_engine *t, unsigned number, bool stands);
 /* In an open run: have others come to the first? Whose wave has its turn now? */
 bool tm_is_shared(const struct tm_engine *t);
 unsigned tm_at_turn(const struct tm_engine *t);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define POLL_EVENTS 4096u
+#define HELD        512 /* cycles between turns of a wave that has to stand still */
 
 /* What is accepted at the end of a window, before anything else is issued. */
 static int64_t accepted(const struct tm_engine *t, int64_t end)
@@ -75,6 +76,8 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
     if (!w)
         return tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
     tm_at_hand(t, w->group->launch);
+    if (t->several && !w->ended && t->several->one[w->group->launch].stands)
+        return tm_push(t, tm_now(t) + HELD, w);
     rd_status st = tm_turn_of_wave(t, w);
     if (st != RD_E_FAULT)
         return st;
@@ -114,7 +117,8 @@ static rd_status run(struct tm_engine *t)
         t->chip.b.now = e.t;
         if (t->several && t->several->dying)
             st = tm_join_bury(t);
-        if (st == RD_OK && e.t >= tm_several_looks(t))
+        bool look = e.t >= tm_several_looks(t) || (t->several && t->several->resumed);
+        if (st == RD_OK && look)
             st = tm_several_look(t);
         if (st != RD_OK)
             return st;

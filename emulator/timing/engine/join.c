@@ -38,6 +38,16 @@ void tm_cancel(struct tm_engine *t, unsigned number)
     leave_windows(t);
 }
 
+void tm_hold(struct tm_engine *t, unsigned number, bool stands)
+{
+    struct tm_several *s = t->several;
+    if (!s || number >= s->n || s->one[number].stands == stands)
+        return;
+    s->one[number].stands = stands;
+    leave_windows(t);
+    s->resumed |= !stands;
+}
+
 /* The wave's next turn is its end. */
 static void end_here(struct tm_wave *w)
 {

@@ -196,15 +196,10 @@ static void acquire(struct tm_engine *t)
     }
 }
 
-static rd_status begin(struct tm_engine *t, struct tm_one *o)
+/* Shader engines place its workgroups. */
+static rd_status call(struct tm_engine *t, const struct tm_one *o)
 {
     rd_status st = RD_OK;
-    if (tm_now(t) > 0)
-        acquire(t);
-    o->stage = TM_PLACING;
-    t->several->to_come--;
-    o->begun = tm_now(t);
-    o->warm_kernarg |= tm_now(t) > 0;
     for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++) {
         struct tm_dispatcher *se = &t->dispatcher[k];
         if (!se->used || se->scheduled ||
@@ -216,6 +211,17 @@ static rd_status begin(struct tm_engine *t, struct tm_one *o)
     return st;
 }
 
+static rd_status begin(struct tm_engine *t, struct tm_one *o)
+{
+    if (tm_now(t) > 0)
+        acquire(t);
+    o->stage = TM_PLACING;
+    t->several->to_come--;
+    o->begun = tm_now(t);
+    o->warm_kernarg |= tm_now(t) > 0;
+    return call(t, o);
+}
+
 rd_status tm_several_look(struct tm_engine *t)
 {
     struct tm_several *s = t->several;
@@ -224,6 +230,9 @@ rd_status tm_several_look(struct tm_engine *t)
     for (unsigned k = 0; k < s->n && st == RD_OK; k++)
         if (s->one[k].stage == TM_TO_COME && begins(t, &s->one[k]) <= tm_now(t))
             st = begin(t, &s->one[k]);
+        else if (s->one[k].stage == TM_PLACING && s->resumed)
+            st = call(t, &s->one[k]);
+    s->resumed = false;
     return st == RD_OK ? look_later(t) : st;
 }
 
@@ -417,7 +426,8 @@ rd_status tm_several_over(struct tm_engine *t, struct tm_one *o)
 
 static bool has_left(const struct tm_one *o, unsigned se)
 {
-    return o->stage == TM_PLACING && o->cursor[se].next_number < o->launch.n_groups;
+    return o->stage == TM_PLACING && !o->stands &&
+           o->cursor[se].next_number < o->launch.n_groups;
 }
 
 bool tm_several_is_left(const struct tm_engine *t, unsigned se)

@@ -40,6 +40,7 @@ struct tm_one {
     rd_status status;
     int64_t fault_at;
     uint64_t fault_key;
+    bool stands; /* it has been told to */
     bool buried; /* its waves are told to end */
     bool told;   /* who has called for the run knows that it has ended */
 };
@@ -51,6 +52,7 @@ struct tm_several {
     int64_t looks;   /* when it is next looked which may begin, or INT64_MAX */
     uint64_t turns;  /* launches that have come */
     uint64_t behind; /* their workgroups */
+    bool resumed;    /* some that stood still may go on */
     bool dying;      /* there are some whose waves are to end where they are */
     struct tm_one *one;
     unsigned cap;

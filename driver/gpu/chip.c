@@ -1,0 +1,615 @@
+/* chip.c: dispatches of several queues share the chip under `rdna3 exec --timing`.
+ *
+ * A thread of its own runs the timing model for all queues of a process (of a board: of
+ * an address space) that have equal priority and use the same CUs; workers offer their
+ * dispatches and wait for the end. Host time is no model time, so the model stands
+ * while anything is under way that could offer another one: before a run begins and
+ * each time a dispatch has ended, until every queue's dispatch is in the run, or the
+ * queue has nothing to do, or waits for what has not come; and until the program's
+ * threads sleep, some milliseconds at most. What is ready then begins at the same time,
+ * in the order of queues. So cycles depend on what programs submit, not on when threads
+ * run; but a dispatch that comes while others run for a reason that only the host knows
+ * begins where the run is by then. Once nothing is left the run has ended, and the next
+ * one meets cold caches.
+ *
+ * Must not know packets. Rules: chip.lock is taken last but for the clock's; an offer
+ * is its worker's until it is in a run, and again once it has ended.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "chip.h"
+#include "cp.h"
+#include "look.h"
+#include "timing.h"
+
+#define NAME       "rdna3 chip"
+#define RUNS       16u           /* at once: priorities, address spaces, masks */
+#define NAP_NS     20000         /* while queues are at work */
+#define QUIET_NS   200000        /* between looks whether the program sleeps, */
+#define QUIET      3u            /* so many in a row */
+#define PROGRAM_NS 5000000ull    /* it is waited for so long at most, */
+#define BUDGET_NS  3000000000ull /* and in all so long */
+#define QUEUES_NS  200000000ull  /* queues at work are */
+#define STAND_NS   200000
+
+enum state { WAITS, RUNS_NOW, ENDED };
+
+/* A dispatch, in its worker's hands but for what the run fills. */
+struct offer {
+    struct gpu_queue *q;
+    struct emu *emu;
+    struct emu_dispatch d;
+    struct emu_queue around;
+    struct tm_launch launch;
+    uint64_t start; /* when it may begin */
+    enum state state;
+    unsigned number;
+    bool cancelled, told; /* told: of its end; .how is valid */
+    struct offer *next;
+    struct tm_ended how;
+    uint64_t ticks, end; /* that it took; when it ended */
+};
+
+struct chip_run {
+    struct gpu *gpu;
+    unsigned space;
+    struct emu *emu;
+    uint32_t priority;
+    bool masked;
+    uint32_t mask[BOARD_SE];
+    struct offer *first; /* chip.lock: that have not ended, in the order they came */
+    struct tm_engine *_Atomic engine;
+    uint64_t start; /* of cycle 0, later by the time for which it stood still */
+    bool closing;   /* nothing runs any more */
+    pid_t pid;
+    _Atomic pid_t tid;
+};
+
+static struct chip_run *_Atomic runs[RUNS]; /* of this process: for signal handlers */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static void nap(long ns)
+{
+    const struct timespec t = {0, ns};
+    nanosleep(&t, NULL);
+}
+
+void gpu_chip_init(struct gpu_chip *chip)
+{
+    pthread_mutex_init(&chip->lock, NULL);
+    pthread_cond_init(&chip->ended, NULL);
+    atomic_store(&chip->steps, 1);
+}
+
+/* ---- queues at rest ---- */
+
+static struct gpu_chip *chip_of(struct gpu_queue *q)
+{
+    return q->gpu->clock.simulated ? &q->gpu->chip : NULL;
+}
+
+void cp_chip_moves(struct gpu_queue *q)
+{
+    q->moved = true;
+    atomic_store_explicit(&q->looked, 0, memory_order_relaxed);
+}
+
+void cp_chip_rests(struct gpu_queue *q)
+{
+    struct gpu_chip *chip = chip_of(q);
+    if (chip && q->moved)
+        atomic_fetch_add(&chip->steps, 1);
+    q->moved = false;
+}
+
+uint64_t cp_chip_steps(struct gpu_queue *q)
+{
+    struct gpu_chip *chip = chip_of(q);
+    return chip ? atomic_load(&chip->steps) : 0;
+}
+
+void cp_chip_found_nothing(struct gpu_queue *q, uint64_t steps)
+{
+    atomic_store(&q->looked, steps);
+}
+
+static bool is_compute(const struct gpu_queue *q)
+{
+    return q->config.kind == GPU_QUEUE_AQL || q->config.kind == GPU_QUEUE_PM4;
+}
+
+/* It has nothing to do, or waits for what others, who have not moved since, are to do.
+ */
+static bool rests(const struct gpu_queue *q, uint64_t steps)
+{
+    return q->config.kind == GPU_QUEUE_FRAMES || !atomic_load(&q->active) ||
+           atomic_load(&q->halted) || atomic_load(&q->offered) ||
+           atomic_load(&q->looked) == steps ||
+           (atomic_load(&q->pace) == CP_RESTING &&
+            cp_bell(q) == atomic_load(&q->taken));
+}
+
+/* Do all? several: could any but one of them run kernels? */
+static bool all_rest(struct gpu *gpu, bool *several)
+{
+    bool all = true;
+    unsigned compute = 0;
+    pthread_mutex_lock(&gpu->queue_lock);
+    uint64_t steps = atomic_load(&gpu->chip.steps);
+    for (unsigned i = 0; i < GPU_MAX_QUEUES; i++) {
+        const struct gpu_queue *q = gpu->queues[i];
+        compute += q && is_compute(q);
+        all = all && (!q || rests(q, steps));
+    }
+    all = all && atomic_load(&gpu->chip.steps) == steps;
+    pthread_mutex_unlock(&gpu->queue_lock);
+    *several = compute > 1;
+    return all;
+}
+
+/* Is somebody in a hurry to leave the run? */
+static bool is_cancelled(struct chip_run *r)
+{
+    bool any = false;
+    pthread_mutex_lock(&r->gpu->chip.lock);
+    for (const struct offer *o = r->first; o; o = o->next)
+        any |= !o->cancelled && cp_control(o->q) == EMU_CONTROL_CANCEL;
+    pthread_mutex_unlock(&r->gpu->chip.lock);
+    return any;
+}
+
+/* Let everything come that comes at this moment of the model's time. */
+static void settle(struct chip_run *r)
+{
+    struct gpu *gpu = r->gpu;
+    uint64_t start = now_ns(), rested = 0; /* since when, or 0 */
+    unsigned quiet = 0;
+    bool several;
+    while (now_ns() - start < QUEUES_NS && !is_cancelled(r)) {
+        gpu_look_at_bells(gpu);
+        bool rest = all_rest(gpu, &several);
+        uint64_t now = now_ns();
+        if (!several)
+            return;
+        if (!rest) {
+            rested = quiet = 0;
+            nap(NAP_NS);
+            continue;
+        }
+        rested = rested ? rested : now;
+        quiet = gpu_program_runs() ? 0 : quiet + 1;
+        if (gpu->host.board || quiet >= QUIET || now - rested > PROGRAM_NS ||
+            gpu->chip.lingered_ns > BUDGET_NS)
+            break;
+        nap(QUIET_NS);
+        gpu->chip.lingered_ns += now_ns() - now;
+    }
+}
+
+/* ---- offers ---- */
+
+/* The offer may go, whatever became of it. */
+static void finish(struct chip_run *r, struct offer *o)
+{
+    struct gpu_chip *chip = &r->gpu->chip;
+    gpu_clock_reach(&r->gpu->clock, o->end);
+    pthread_mutex_lock(&chip->lock);
+    struct offer **at = &r->first;
+    while (*at != o)
+        at = &(*at)->next;
+    *at = o->next;
+    o->state = ENDED;
+    atomic_store(&o->q->watch.threads, 0);
+    atomic_store(&o->q->offered, false);
+    atomic_fetch_add(&chip->steps, 1);
+    pthread_cond_broadcast(&chip->ended);
+    pthread_mutex_unlock(&chip->lock);
+}
+
+static void refuse(struct chip_run *r, struct offer *o, rd_status st)
+{
+    o->how.status = st;
+    o->end = o->start;
+    finish(r, o);
+}
+
+/* The run's, from here on. */
+static void prepare(const struct chip_run *r, struct offer *o)
+{
+    o->around.realtime = r->start;
+    o->launch.dispatch = &o->d;
+    o->launch.queue = o->q->id;
+    atomic_store(&o->q->standing, false);
+    atomic_store(&o->q->watch.threads, 1);
+    o->state = RUNS_NOW;
+}
+
+/* Of those that wait and may go on (any: or not) the one that is first; NULL: none. */
+static struct offer *first_of(struct chip_run *r, bool any)
+{
+    struct offer *best = NULL;
+    pthread_mutex_lock(&r->gpu->chip.lock);
+    for (struct offer *o = r->first; o; o = o->next) {
+        bool goes = any || cp_control(o->q) != EMU_CONTROL_PAUSE;
+        if (o->state != WAITS)
+            continue;
+        if (!goes)
+            atomic_store(&o->q->standing, true);
+        else if (!best || o->start < best->start ||
+                 (o->start == best->start && o->q->id < best->q->id))
+            best = o;
+    }
+    pthread_mutex_unlock(&r->gpu->chip.lock);
+    return best;
+}
+
+static void join(struct chip_run *r, struct offer *o)
+{
+    uint64_t behind = o->start > r->start ? o->start - r->start : 0;
+    double cycles = (double)behind * (r->gpu->sclk_mhz * 1e6) / (double)BOARD_CLOCK_HZ;
+    prepare(r, o);
+    o->launch.from = (int64_t)cycles;
+    rd_status st = tm_join(r->engine, o->emu, &o->launch, &o->number, &o->how.fault);
+    if (st != RD_OK)
+        refuse(r, o, st);
+}
+
+static void join_all(struct chip_run *r)
+{
+    for (struct offer *o; !r->closing && (o = first_of(r, false));)
+        if (cp_control(o->q) == EMU_CONTROL_CANCEL)
+            refuse(r, o, RD_E_TIMEOUT);
+        else
+            join(r, o);
+}
+
+/* ---- orders ---- */
+
+/* What those that run are told to do. */
+struct orders_seen {
+    unsigned runs, paused, cancelled;
+    bool shown;
+};
+
+static struct orders_seen look(struct chip_run *r, bool show)
+{
+    struct orders_seen s = {0};
+    pthread_mutex_lock(&r->gpu->chip.lock);
+    for (struct offer *o = r->first; o; o = o->next) {
+        struct gpu_queue *q = o->q;
+        int order = cp_control(q);
+        if (o->state != RUNS_NOW)
+            continue;
+        s.runs++;
+        s.cancelled += order == EMU_CONTROL_CANCEL;
+        s.paused += order == EMU_CONTROL_PAUSE;
+        if (order != EMU_CONTROL_SHOW)
+            continue;
+        pthread_mutex_lock(&q->shown.lock);
+        bool wanted = q->shown.emu != NULL;
+        pthread_mutex_unlock(&q->shown.lock);
+        s.shown |= !show || (wanted && tm_show_launch(r->engine, o->number,
+                                                      &q->shown.inspector) > 0);
+    }
+    pthread_mutex_unlock(&r->gpu->chip.lock);
+    return s;
+}
+
+static bool has_to_stand(const struct orders_seen *s)
+{
+    return !s->cancelled && (s->shown || s->paused == s->runs);
+}
+
+/* Who stands: all, or those that have to. */
+static void say(struct chip_run *r, bool all)
+{
+    pthread_mutex_lock(&r->gpu->chip.lock);
+    for (struct offer *o = r->first; o; o = o->next) {
+        bool stands = all || cp_control(o->q) == EMU_CONTROL_PAUSE;
+        if (o->state != RUNS_NOW)
+            continue;
+        if (!all)
+            tm_hold(r->engine, o->number, stands);
+        if (stands != atomic_load(&o->q->standing)) {
+            atomic_store(&o->q->watch.threads, !stands);
+            atomic_store(&o->q->standing, stands);
+        }
+    }
+    pthread_mutex_unlock(&r->gpu->chip.lock);
+}
+
+/* The run stands still if all have to, or one is to be looked at. */
+static void stand(struct chip_run *r)
+{
+    struct orders_seen s = look(r, true);
+    if (has_to_stand(&s)) {
+        uint64_t paused = gpu_clock(r->gpu);
+        say(r, true);
+        while (has_to_stand(&s)) {
+            nap(STAND_NS);
+            s = look(r, false);
+        }
+        r->start += gpu_clock(r->gpu) - paused;
+    }
+    say(r, false);
+}
+
+/* False: all are. */
+static bool cancel(struct chip_run *r)
+{
+    bool left = false, shared = tm_is_shared(r->engine);
+    pthread_mutex_lock(&r->gpu->chip.lock);
+    for (struct offer *o = r->first; o; o = o->next) {
+        if (o->state != RUNS_NOW)
+            continue;
+        if (cp_control(o->q) != EMU_CONTROL_CANCEL) {
+            left = true;
+        } else if (shared && !o->cancelled) {
+            o->cancelled = true;
+            tm_cancel(r->engine, o->number);
+        }
+    }
+    pthread_mutex_unlock(&r->gpu->chip.lock);
+    return left;
+}
+
+/* ---- a run ---- */
+
+static bool go_on(void *ctx, uint64_t cycles)
+{
+    struct chip_run *r = ctx;
+    gpu_clock_reach(&r->gpu->clock, r->start + cp_ticks(r->gpu, cycles));
+    join_all(r);
+    stand(r);
+    return cancel(r);
+}
+
+static void ended(void *ctx, unsigned number, const struct tm_ended *how)
+{
+    struct chip_run *r = ctx;
+    struct gpu *gpu = r->gpu;
+    pthread_mutex_lock(&gpu->chip.lock);
+    struct offer *o = r->first;
+    bool others = false;
+    while (o && (o->state != RUNS_NOW || o->number != number))
+        o = o->next;
+    for (const struct offer *k = r->first; k; k = k->next)
+        others |= k != o && k->state == RUNS_NOW;
+    pthread_mutex_unlock(&gpu->chip.lock);
+    o->how = *how;
+    o->told = true;
+    if (tm_is_shared(r->engine)) {
+        struct tm_launch_seen seen;
+        tm_launch_seen(r->engine, number, &seen);
+        o->ticks =
+            seen.first < 0 ? 0 : cp_ticks(gpu, (uint64_t)(seen.end - seen.first));
+        o->end = r->start + cp_ticks(gpu, (uint64_t)seen.end);
+    } else {
+        o->ticks = cp_ticks(gpu, tm_span_cycles(r->engine));
+        o->end = r->start + o->ticks;
+    }
+    o->end = o->end > o->start ? o->end : o->start;
+    r->closing = !others;
+    if (r->closing) /* who waits for it may take the memory away */
+        return;
+    finish(r, o);
+    settle(r);
+    join_all(r);
+}
+
+/* Those of whose end nobody has known, or that ended last. */
+static void finish_all(struct chip_run *r, rd_status st)
+{
+    struct offer *o;
+    do {
+        pthread_mutex_lock(&r->gpu->chip.lock);
+        for (o = r->first; o && o->state != RUNS_NOW;)
+            o = o->next;
+        pthread_mutex_unlock(&r->gpu->chip.lock);
+        if (o && !o->told) {
+            o->how.status = st == RD_OK ? RD_E_TIMEOUT : st;
+            o->end = o->start;
+        }
+        if (o)
+            finish(r, o);
+    } while (o);
+}
+
+/* From one dispatch on until none is left that could go on. */
+static void run(struct chip_run *r)
+{
+    struct gpu *gpu = r->gpu;
+    r->closing = false;
+    settle(r);
+    struct offer *o = first_of(r, false);
+    o = o ? o : first_of(r, true);
+    if (cp_control(o->q) == EMU_CONTROL_CANCEL) {
+        refuse(r, o, RD_E_TIMEOUT);
+        return;
+    }
+    size_t n;
+    struct tm_range *ranges = vm_ranges(vm_of(gpu, r->space), &n);
+    struct tm_config config = {.sclk_mhz = gpu->sclk_mhz,
+                               .have_cu_mask = r->masked,
+                               .warm_code = o->launch.warm_code,
+                               .warm_kernarg = o->launch.warm_kernarg,
+                               .forget_waves = true,
+                               .ranges = ranges,
+                               .n_ranges = n,
+                               .poll = go_on,
+                               .poll_ctx = r,
+                               .ended = ended};
+    struct tm_engine *t = NULL;
+    struct emu_fault fault = {0};
+    memcpy(config.cu_mask, r->mask, sizeof r->mask);
+    rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
+    if (st == RD_OK) {
+        r->start = o->start;
+        r->engine = t;
+        o->number = 0;
+        prepare(r, o);
+        st = tm_run_several(t, o->emu, &o->launch, 1, &fault, NULL);
+        r->engine = NULL;
+        tm_destroy(t);
+        finish_all(r, st);
+    } else {
+        refuse(r, o, st);
+    }
+    free(ranges);
+}
+
+static void *main_of_run(void *arg)
+{
+    struct chip_run *r = arg;
+    struct gpu_chip *chip = &r->gpu->chip;
+    unsigned slot = 0;
+    atomic_store(&r->tid, (pid_t)syscall(SYS_gettid));
+    pthread_mutex_lock(&chip->lock); /* until whoever made this thread is done */
+    while (r->first) {
+        pthread_mutex_unlock(&chip->lock);
+        run(r);
+        pthread_mutex_lock(&chip->lock);
+    }
+    while (atomic_load(&runs[slot]) != r)
+        slot++;
+    atomic_store(&runs[slot], NULL);
+    pthread_mutex_unlock(&chip->lock);
+    free(r);
+    return NULL;
+}
+
+/* ---- workers ---- */
+
+/* chip.lock held. One that the dispatch may go to, or NULL. */
+static struct chip_run *find(const struct offer *o, const struct chip_run *like)
+{
+    for (unsigned i = 0; i < RUNS; i++) {
+        struct chip_run *r = atomic_load(&runs[i]);
+        if (r && r->pid == like->pid && r->gpu == like->gpu && r->emu == o->emu &&
+            r->space == like->space && r->priority == like->priority &&
+            r->masked == like->masked &&
+            memcmp(r->mask, like->mask, sizeof r->mask) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+/* chip.lock held. */
+static struct chip_run *begin(const struct chip_run *like)
+{
+    unsigned slot = 0;
+    for (struct chip_run *r; slot < RUNS && (r = atomic_load(&runs[slot])); slot++)
+        if (r->pid != like->pid) /* those of a parent do not run here */
+            break;
+    struct chip_run *r = slot < RUNS ? malloc(sizeof *r) : NULL;
+    pthread_t thread;
+    if (!r)
+        return NULL;
+    memcpy(r, like, sizeof *r);
+    if (gpu_thread(&thread, main_of_run, r, NAME) != RD_OK) {
+        free(r);
+        return NULL;
+    }
+    pthread_detach(thread);
+    atomic_store(&runs[slot], r);
+    return r;
+}
+
+/* chip.lock held. False: no thread for it. */
+static bool offer(struct offer *o)
+{
+    struct gpu_queue *q = o->q;
+    struct chip_run like = {.gpu = q->gpu,
+                            .space = q->space,
+                            .emu = o->emu,
+                            .priority = q->config.priority,
+                            .pid = getpid()};
+    like.masked = cp_cu_mask(q, like.mask);
+    struct chip_run *r = find(o, &like);
+    r = r ? r : begin(&like);
+    if (!r)
+        return false;
+    struct offer **last = &r->first;
+    while (*last)
+        last = &(*last)->next;
+    *last = o;
+    atomic_store(&q->offered, true);
+    atomic_fetch_add(&q->gpu->chip.steps, 1);
+    return true;
+}
+
+rd_status cp_chip_run(struct gpu_queue *q, struct emu *emu,
+                      const struct emu_dispatch *d, const struct tm_launch *warm,
+                      struct emu_fault *fault, struct emu_stats *stats, uint64_t *ticks)
+{
+    struct gpu_chip *chip = &q->gpu->chip;
+    struct offer o = {.q = q,
+                      .emu = emu,
+                      .d = *d,
+                      .around = *d->queue,
+                      .launch = *warm,
+                      .start = q->time};
+    o.d.queue = &o.around;
+    pthread_mutex_lock(&chip->lock);
+    bool offered = offer(&o);
+    while (offered && o.state != ENDED)
+        pthread_cond_wait(&chip->ended, &chip->lock);
+    pthread_mutex_unlock(&chip->lock);
+    cp_chip_moves(q);
+    if (!offered)
+        return RD_E_NOMEM;
+    *fault = o.how.fault;
+    *stats = o.how.stats;
+    *ticks = o.ticks;
+    cp_spend(q, o.end - o.start);
+    return o.how.status;
+}
+
+void gpu_chip_destroy(struct gpu *gpu)
+{
+    bool any = true;
+    while (any) {
+        any = false;
+        pthread_mutex_lock(&gpu->chip.lock);
+        for (unsigned i = 0; i < RUNS; i++) {
+            const struct chip_run *r = atomic_load(&runs[i]);
+            any |= r && r->pid == getpid() && r->gpu == gpu;
+        }
+        pthread_mutex_unlock(&gpu->chip.lock);
+        if (any)
+            nap(NAP_NS);
+    }
+}
+
+/* ---- signal handlers ---- */
+
+bool cp_chip_thread(struct gpu_queue **q)
+{
+    char name[17] = "";
+    *q = NULL;
+    if (prctl(PR_GET_NAME, name, 0ul, 0ul, 0ul) != 0 || strcmp(name, NAME) != 0)
+        return false;
+    pid_t me = (pid_t)syscall(SYS_gettid);
+    for (unsigned i = 0; i < RUNS; i++) {
+        struct chip_run *r = atomic_load(&runs[i]);
+        struct tm_engine *t = r && atomic_load(&r->tid) == me ? r->engine : NULL;
+        unsigned number = t ? tm_at_turn(t) : 0;
+        for (struct offer *o = t ? r->first : NULL; o; o = o->next)
+            if (o->state == RUNS_NOW && o->number == number)
+                *q = o->q;
+    }
+    return true;
+}
