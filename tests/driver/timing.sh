@@ -5,7 +5,7 @@
 . "$(dirname "$0")/clients.sh"
 if [ "${1:-}" = rocm ]; then
     clients_root trixie
-    cp "$here"/../clients/programs/{hsa_suite.c,hsa_kernels.cl,hip_suite.hip} "$work"
+    cp "$here"/../clients/programs/{hsa_suite.c,hsa_kernels.cl,hip_suite.hip,hip_streams.hip} "$work"
     check 'clang builds hsa_suite' '' mock -- sh -ec '
         clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
         flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
@@ -21,6 +21,12 @@ if [ "${1:-}" = rocm ]; then
         "$rdna3" trace "$work/timeline"
     check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
     check 'HIP events in model time' 'one kernel [0-9]{1,5}\.' mock --timing -- ./hip_suite event_time
+    check 'hipcc builds hip_streams' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_streams.hip -o hip_streams
+    streams() { mock --timing -- ./hip_streams 2>/dev/null; }
+    two=$(streams)
+    shared() { awk '{ gsub(",", ""); exit !(2 * $5 > 3 * $2 && $7 < 2.2 * $2) }' <<<"$two"; }
+    check "kernels of two streams share the chip ($two)" '' shared
+    check 'in as many cycles again' "^${two:-none}$" streams
     finish
 fi
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
