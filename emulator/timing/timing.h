@@ -52,9 +52,9 @@ struct tm_pace_seen {
     double rate, error; /* instructions per cycle; half of the 95 % interval */
     double other;       /* share of what is left that are other instructions, 0 to 1 */
     double cold;        /* share of the time that caches may save what is left */
-    /* Workgroups that are left over, and the cycles that they take with that pace. */
-    uint64_t left_over;
-    double left_over_cycles;
+    /* Workgroups of tm_only_left_over, and the cycles that they take with that pace. */
+    uint64_t few;
+    double few_cycles;
 };
 
 enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
@@ -177,11 +177,12 @@ unsigned tm_launch_last(const struct tm_engine *t);
 void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out);
 
 /* Before tm_run, with tm_executed: simulate only as many workgroups as are left over
- * once the others have filled the chip, one filling after the other. */
+ * once the others have filled the chip, one filling after the other; if none are, half
+ * of a filling. */
 void tm_only_left_over(struct tm_engine *t);
 
-/* Of a run with tm_executed: how long the workgroups that are left over take, as
- * another run (left_over) has shown. cycles; error: half of the 95 % interval. */
+/* Of a run with tm_executed: how long so many workgroups take, as another run
+ * (tm_only_left_over) has shown. cycles; error: half of the 95 % interval. */
 void tm_tell_left_over(struct tm_engine *t, double cycles, double error);
 
 /* The timing file: one JSON object. */

@@ -91,8 +91,8 @@ def run(command, *more):
         said and float(said.group(2))
 
 
-def compare(name, command, budget):
-    """-> stated error or None: not sampled, within; prints a row"""
+def compare(name, command, budget, most):
+    """-> stated error or None: not sampled, within (that, and most percent); prints a row"""
     guess, error, part = run(command, "--timing-sample", f"auto:{budget}")
     if isinstance(guess, str):
         print(f"{name:34} {guess.split('refused: ')[-1].strip()}")
@@ -105,10 +105,10 @@ def compare(name, command, budget):
     off = 100 * (guess - whole) / whole
     print(f"{name:34} {whole:9} {off:+6.1f} % of it, stated {100 * error / whole:5.1f} %, by {part:.1f} %"
           f"{'' if abs(guess - whole) <= error else ' *'}", flush=True)
-    return error / whole, abs(guess - whole) <= error
+    return error / whole, abs(guess - whole) <= error and abs(off) <= most
 
 
-def table(folder, kernels, sizes):
+def table(folder, kernels, sizes, most=100.0):
     sampled = held = failed = widest = 0
     for number, (name, bench, trips) in enumerate(kernels):
         place = os.path.join(folder, str(number))
@@ -117,7 +117,7 @@ def table(folder, kernels, sizes):
         for groups in sizes:
             command = [RDNA3, "run", code, "--grid", str(groups), "--block", str(bench.block), "--arg",
                        f"buf:{bench.buffer}", "--arg", f"i32:{trips}", "--arg", "i32:0", "--cu-mask", bench.mask]
-            stated, within = compare(f"{name}, {groups}", command, 2000000)
+            stated, within = compare(f"{name}, {groups}", command, 2000000, most)
             sampled += stated is not None
             held += stated is not None and within
             failed += not within
@@ -154,6 +154,10 @@ def main():
             return 0
         sampled, failed, widest = table(folder, KERNELS[:1] + KERNELS[3:4], (37,))
         assert sampled == 2 and not failed and widest < 0.12 # what is left over has been timed
+        # older workgroups are ahead of younger ones, so a CU drains one by one
+        os.mkdir(os.path.join(folder, "ages"))
+        sampled, failed, widest = table(os.path.join(folder, "ages"), KERNELS[1:2], (37,), 2.0)
+        assert sampled == 1 and not failed and widest < 0.12
         print(refusals(folder), end="")
     return 0
 

@@ -158,7 +158,7 @@ static void time_left_over(struct tm_engine *t, struct emu *emu,
     l->known = true;
     l->cycles = (double)tm_span_cycles(t); /* if it came to its end */
     if (seen.cut == TM_CUT_STEADY) {
-        l->cycles = seen.left_over_cycles;
+        l->cycles = seen.few_cycles;
         l->error = l->cycles * seen.error / seen.rate;
     }
     l->known = seen.cut == TM_CUT_NONE || seen.cut == TM_CUT_STEADY;
@@ -229,7 +229,7 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     struct tm_pace_seen seen = {.cut = TM_CUT_NONE};
     if (t && st == RD_OK)
         tm_pace_seen(t, &seen);
-    bool asked = seen.cut == TM_CUT_STEADY && seen.left_over;
+    bool asked = seen.cut == TM_CUT_STEADY && seen.few;
     if (s->child > 0 && !asked)
         (void)kill(s->child, SIGKILL);
     bool lost = s->child > 0 && asked &&

@@ -52,9 +52,11 @@ enum { TM_PACES = 256 };
 struct tm_tick {
     uint64_t insts, branches, groups, first_loads;
 };
-/* A workgroup that is there when a run is cut; done: instructions executed. */
+/* A workgroup that is there when a run is cut; done: instructions executed; cycles:
+ * since it began. */
 struct tm_begun {
     uint64_t number, done;
+    int64_t cycles;
     unsigned se, place; /* place: the SIMD of a single wave, or the CU, of the chip */
 };
 struct tm_pace {
@@ -70,7 +72,10 @@ struct tm_pace {
     enum tm_cut cut;
     double rate, error, other, cold;
     double first_loads; /* of lines, for each instruction */
-    uint64_t insts, left_over;
+    uint64_t insts;
+    /* Workgroups that are left over, and of the run that tells how a CU drains: these,
+     * or if none are half a filling. */
+    uint64_t left_over, few;
     bool only_left_over, told;
     double told_cycles, told_error; /* of those left over */
     struct tm_begun *begun;

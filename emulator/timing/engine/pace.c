@@ -62,8 +62,11 @@ rd_status tm_sample_begin(struct tm_engine *t)
     t->pace.full = t->pace.capacity;
     if (t->config.whole) {
         t->pace.left_over = all > t->pace.capacity ? all % t->pace.capacity : 0;
+        t->pace.few = t->pace.left_over;
+        if (t->pace.few == 0 && all > t->pace.capacity)
+            t->pace.few = t->pace.capacity / 2;
         if (t->pace.only_left_over)
-            t->end_group = t->pace.left_over;
+            t->end_group = t->pace.few;
         if (t->pace.full > t->end_group)
             t->pace.full = t->end_group;
         t->pace.step = 64;
@@ -263,6 +266,7 @@ static void note_begun(struct tm_engine *t)
         size_t wgp = (size_t)(g->wgp - t->chip.wgps);
         struct tm_begun *b = &p->begun[p->n_begun++];
         *b = (struct tm_begun){.number = g->number,
+                               .cycles = tm_now(t) - g->start,
                                .se = (unsigned)(wgp / t->chip.wgps_per_se),
                                .place = (unsigned)wgp * 4 + 2 * g->cu};
         for (unsigned k = 0; k < g->n_waves; k++) {
@@ -330,12 +334,12 @@ void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out)
                                  .error = p->error,
                                  .other = p->other,
                                  .cold = p->cold,
-                                 .left_over = p->left_over};
+                                 .few = p->few};
     if (t->config.whole && p->rate > 0)
-        out->left_over_cycles = (double)p->left_over * (double)t->config.whole->insts /
-                                (double)t->launch.n_groups / p->rate;
+        out->few_cycles = (double)p->few * (double)t->config.whole->insts /
+                          (double)t->launch.n_groups / p->rate;
     if (p->only_left_over)
-        out->left_over_cycles *= slowest(t);
+        out->few_cycles *= slowest(t);
 }
 
 void tm_only_left_over(struct tm_engine *t)

@@ -392,6 +392,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     if (!g)
         return RD_E_NOMEM;
     g->number = se->next_number;
+    g->start = tm_now(t);
     g->wgp = wgp;
     g->cu = cu;
     g->n_waves = g->n_live = g->n_held =

@@ -211,22 +211,15 @@ static bool drains(const struct tm_engine *t, double *law)
 static double to_the_end(const struct tm_engine *t, double stay, double *last)
 {
     double busy = tm_rest_cycles(t, 0, false), alone = tm_rest_cycles(t, 1, false);
-    double law = 1 - busiest(t), wide = 0.5, rest;
+    double law = 1 - busiest(t), wide = 0.5;
     if (drains(t, &law)) {
-        /* fewer than those left over may still be as fast */
-        double some = tm_rest_cycles(t, law, false);
-        rest = (busy + some) / 2;
         wide = ALONE_PART;
-        *last = (some - busy) / 2;
         alone = tm_rest_cycles(t, fmin(2 * law, 1), false);
-    } else {
-        rest = tm_rest_cycles(t, law, false);
-        *last = 0;
     }
-    *last += wide * (alone - busy) + t->pace.told_error;
+    *last = wide * (alone - busy) + t->pace.told_error;
     if (!tm_rest_all_there(t))
         *last += LAST_PART * stay;
-    return rest;
+    return tm_rest_cycles(t, law, false);
 }
 
 /* A run that ended once its pace was known. The full chip goes on like that; what is
@@ -241,7 +234,9 @@ static void go_on(const struct tm_engine *t, double *span, double *error)
     double insts = (double)t->config.whole->insts;
     double per = insts / (double)t->launch.n_groups;
     double full = (insts - (double)p->insts) / p->rate, off = p->error / p->rate;
-    double stay = per * (double)p->full / p->rate, alone = seen.left_over_cycles;
+    double stay = per * (double)p->full / p->rate, alone = 0;
+    if (p->left_over)
+        alone = seen.few_cycles;
     double last = LAST_PART * stay, any = p->groups > p->full ? ANY_PACE : FIRST_PACE;
     if (p->n_begun) {
         double rest = to_the_end(t, stay, &last);
@@ -251,7 +246,7 @@ static void go_on(const struct tm_engine *t, double *span, double *error)
                  last;
         return;
     }
-    full -= seen.left_over_cycles;
+    full -= alone;
     if (p->left_over && p->told) {
         last += p->told_error + ALONE_PART * fabs(p->told_cycles - alone);
         alone += ALONE * (p->told_cycles - alone);

@@ -13,6 +13,7 @@ enum { TM_LDS_PLACES = 4, TM_LDS_PLACE = 1024 };
 struct tm_group {
     struct emu_group *group;
     uint64_t number;
+    int64_t start;
     unsigned n_waves, n_live, n_held; /* all; not left; whose places are not free */
     struct tm_wgp *wgp;
     unsigned cu; /* of the WGP */
