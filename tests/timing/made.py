@@ -58,11 +58,11 @@ BRANCH = {0xbfa0 + i for i in range(11)}
 CUS = (0x16, 0x17, 0x19, 0x1a, 0x2b, 0x2c)  # COMPUTE_STATIC_THREAD_MGMT_SE0 ...
 
 
-def build(rdna3, folder):
+def build(rdna3, folder, kernel=KERNEL):
     """The code object, .text's address and bytes, the kernel's address."""
     source, code = os.path.join(folder, "k.s"), os.path.join(folder, "k.hsaco")
     with open(source, "w", encoding="utf-8") as f:
-        f.write(KERNEL)
+        f.write(kernel)
     subprocess.run([rdna3, "asm", "-o", code, source], check=True)
     with open(code, "rb") as f:
         elf = f.read()
@@ -75,9 +75,9 @@ def build(rdna3, folder):
     raise ValueError("no code")
 
 
-def timed(rdna3, folder, *more):
+def timed(rdna3, folder, *more, grid=str(GROUPS)):
     path = os.path.join(folder, "t.json")
-    subprocess.run([rdna3, "run", os.path.join(folder, "k.hsaco"), "--grid", str(GROUPS), "--block", str(BLOCK),
+    subprocess.run([rdna3, "run", os.path.join(folder, "k.hsaco"), "--grid", grid, "--block", str(BLOCK),
                     "--arg", f"buf:{BUFFER}", "--timing", "--sclk-mhz", str(MHZ), "--first-se", "1",
                     "--warm", "code-tlb", "--timing-json", path, "--timing-insts", "all", *more], check=True,
                    stdout=subprocess.DEVNULL)
@@ -88,9 +88,9 @@ def timed(rdna3, folder, *more):
 class Trace:
     """An engine's packets: (bits, number of nibbles)."""
 
-    def __init__(self, layout=3):
+    def __init__(self, layout=3, wgp=0):
         self.nibbles, self.t, self.clock = [], 0, 0
-        self.put(0x11 | layout << 7, 16)
+        self.put(0x11 | layout << 7 | wgp << 15, 16)
 
     def put(self, raw, nibbles):
         self.nibbles += [raw >> 4 * i & 15 for i in range(nibbles)]
@@ -112,6 +112,11 @@ class Trace:
 
     def register(self, number, value):
         self.put(0x9 | 0x82 << 8 | number << 16 | value << 32, 16)
+
+    def words(self, words):
+        """What a driver writes, to SQ_THREAD_TRACE_USERDATA_2 and _3 in turn."""
+        for i, word in enumerate(words):
+            self.put(0x9 | 2 << 8 | (0xc342 + i % 2) << 16 | word << 32, 16)
 
     def start(self, w, t):
         self.put(0x0c | self.until(t, 3) << 5 | w["sa"] << 7 | w["simd"] << 8 | w["wgp"] << 10 | w["slot"] << 13, 8)
@@ -138,17 +143,17 @@ class Trace:
         return bytes(a | b << 4 for a, b in zip(n[::2], n[1::2]))
 
 
-def traces(waves, text, entry, layout=3, registers=True):
-    """Of each engine: as the hardware does, instructions of SIMD 0 of its first WGP only."""
+def traces(waves, text, entry, layout=3, registers=True, words=(), rsrc2=0x88, wgp=0):
+    """Of each engine: as the hardware does, instructions of SIMD 0 of one WGP only."""
     out = []
     for se in range(6):
-        t, events = Trace(layout), []
+        t, events = Trace(layout, wgp), []
         mine = [w for w in waves if w["se"] == se]
         zero = min((w["start"] for w in mine), default=0)
         for n, w in enumerate(mine):
             events.append((w["start"] - zero, 0, n, t.start, (w,)))
             events.append((w["end"] - zero, 2, n, t.end, (w,)))
-            if w["sa"] or w["wgp"] or w["simd"]:
+            if w["sa"] or w["wgp"] != wgp or w["simd"]:
                 continue
             insts = [x for x in w["insts"] if struct.unpack_from("<H", text, x[0] + 2)[0] not in (0xbf87, 0xbfb0)]
             for i, (pc, at) in enumerate(insts):
@@ -156,9 +161,10 @@ def traces(waves, text, entry, layout=3, registers=True):
                 taken = i + 1 < len(insts) and insts[i + 1][0] != pc + 4
                 events.append((at - zero, 1, n, t.inst, (w, word, taken)))
         t.mark(5000)
+        t.words(words)
         if registers:
             for number, value in ((7, BLOCK), (8, 1), (9, 1), (12, entry >> 8 & 0xffffffff), (13, entry >> 40),
-                                  (18, 0), (19, 0x88)):
+                                  (18, 0), (19, rsrc2)):
                 t.register(number, value)
             for number in CUS:
                 t.register(number, 0xffffffff)
@@ -222,6 +228,45 @@ def rgp(elf, blobs):
     out += chunk(9, struct.pack("<IIII", len(out), 0, 36 + len(elf), 1) + struct.pack("<I", len(elf)) + elf)
     out += chunk(10, struct.pack("<IIII", len(out), 0, 40, 1) + struct.pack("<IIQQQQ", 0, 0, BASE, 1, 2, 3))
     return out
+
+
+def grid_words(*grid):
+    """As tinygrad and Mesa tell of a dispatch: the pipeline, then the event with its workgroups."""
+    return [0x8c, 0x356bd9c7, 0xf3467170, 1 << 31, 0, 0, *grid]
+
+
+def rocm_words(number, address, size, unload=()):
+    """As AMD's aqlprofile tells of code objects."""
+    def pairs(*marks):
+        return [x for channel, word in marks for x in (4 | channel << 8, word)]
+    out = [0x434f5200, 524801]
+    for other in unload:
+        out += pairs((2, 0x1000), (3, 0), (1, 4096), (4, 0), (0, other << 2 | 2), (0, other << 2 | 1))
+    out += pairs((2, address & 0xffffffff), (3, address >> 32), (1, size), (4, 0))
+    return out + (pairs((0, number << 2 | 2)) if number < 1 << 30 else
+                  pairs((5, number & 0xffffffff), (6, number >> 32), (0, 2)))
+
+
+def rocm(folder, elf, blobs, number, dispatch, prefix="77_", agent=9000):
+    """The files of rocprofv3 --att."""
+    os.makedirs(folder, exist_ok=True)
+    for se, blob in enumerate(blobs):
+        with open(os.path.join(folder, f"{prefix}{agent}_shader_engine_{se}_{dispatch}.att"), "wb") as f:
+            f.write(blob)
+    with open(os.path.join(folder, f"{prefix}gfx1100_code_object_id_{number}.out"), "wb") as f:
+        f.write(elf)
+
+
+def bare(text, address, kd):
+    """An image as tinygrad's assembler makes them: sections, and the first bytes of an ELF header."""
+    image = bytearray(b"\x7fELF\2".ljust(64, b"\0"))
+    image[0x28:0x30], image[0x3c:0x3e] = struct.pack("<Q", 64), struct.pack("<H", 2)
+    at = [address, (address + len(text) + 63) // 64 * 64]
+    for where, flags, data in ((at[0], 6, text), (at[1], 2, kd)):
+        image += struct.pack("<IIQQQQ24x", 0, 1, flags, where, where, len(data))
+    image += bytes(at[1] + 64 - len(image))
+    image[at[0]:at[0] + len(text)], image[at[1]:at[1] + 64] = text, kd
+    return bytes(image)
 
 
 def write(rdna3, folder):

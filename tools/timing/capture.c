@@ -14,7 +14,8 @@ bool capture_add_object(struct sqtt_file *c, uint64_t base, const uint8_t *data,
     if (!more)
         return false;
     c->object = more;
-    c->object[c->n_objects++] = (struct sqtt_object){base, data, bytes};
+    c->object[c->n_objects++] =
+        (struct sqtt_object){.base = base, .data = data, .bytes = bytes};
     return true;
 }
 

@@ -27,10 +27,14 @@ struct capture_launch {
     bool have_buffers;
     unsigned n_buffers;
     uint64_t buffer_bytes[CAPTURE_BUFFERS];
+    unsigned process; /* whose objects are its, of a folder of several */
 };
 
 struct sqtt_object {
     uint64_t base; /* GPU address of its image */
+    bool told;     /* no: the traces tell it by the object's number */
+    uint64_t id;
+    unsigned process;
     const uint8_t *data;
     size_t bytes;
 };

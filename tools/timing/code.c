@@ -56,7 +56,16 @@ static bool take_kernel(const struct co_object *obj, uint64_t offset, struct tru
               keep(t, image + s->offset, s->bytes, offset - s->offset,
                    image + k->desc_offset);
     (void)munmap(image, (size_t)bytes);
-    return ok;
+    if (!ok)
+        return false;
+    for (unsigned i = 0; i < co_segment_count(obj); i++) {
+        const struct co_segment *at = co_segment_at(obj, i);
+        if (at->flags & CO_EXEC && s->offset >= at->offset &&
+            s->offset - at->offset < at->bytes)
+            t->lead = (uint32_t)(s->offset - at->offset);
+    }
+    t->kernel = strdup(k->name);
+    return t->kernel != NULL;
 }
 
 /* ---- images without a header ---- */
@@ -92,7 +101,8 @@ static bool section_at(const struct sqtt_object *o, unsigned i, struct section *
     return true;
 }
 
-/* Such an image has one kernel and its descriptor. */
+/* Such an image has one kernel and its descriptor, and at most what an ELF file begins
+ * with. Source: tinygrad/renderer/amd/elf.py. */
 static bool take_bare(const struct sqtt_object *o, uint64_t offset, struct truth *t)
 {
     struct section text = {0}, at, kd = {0};
@@ -118,12 +128,14 @@ bool truth_take_code(const struct sqtt_object *o, uint64_t va, struct truth *t)
         co_image_size(obj, &bytes, &align);
         bool ok = offset < bytes && take_kernel(obj, offset, t);
         co_close(obj);
-        if (ok)
+        if (ok) {
             t->code_va = va - t->entry;
+            t->object = o->data;
+            t->object_bytes = o->bytes;
+        }
         return ok;
     }
-    bool bare = o->bytes >= 4 && le(o->data, 4) == 0;
-    if (!bare || !take_bare(o, offset, t))
+    if (!take_bare(o, offset, t))
         return false;
     t->code_va = va - t->entry;
     return true;

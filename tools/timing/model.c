@@ -13,12 +13,17 @@
 #include "launch.h"
 
 #define MAX_LDS 65536u
+/* LDS_SIZE of COMPUTE_PGM_RSRC2. */
+#define LDS_SIZE_AT    15u
+#define LDS_SIZE_MASK  511u
+#define LDS_SIZE_BYTES 512u
 
 /* ---- the waves of the model ---- */
 
 struct watcher {
     struct truth *out;
-    size_t *of; /* the dispatch's waves: their index in out */
+    uint32_t lead; /* of the code in front of .text */
+    size_t *of;    /* the dispatch's waves: their index in out */
     size_t cap;
     bool failed;
 };
@@ -73,7 +78,7 @@ static void on_step(void *ctx, const struct tm_step *s)
         v->inst = more;
         v->cap = cap;
     }
-    v->inst[v->n_insts++] = (struct truth_inst){.pc = s->offset, .t = s->t};
+    v->inst[v->n_insts++] = (struct truth_inst){.pc = s->offset - w->lead, .t = s->t};
 }
 
 static void on_end(void *ctx, uint64_t wave, int64_t end, const struct tm_wait *last,
@@ -95,8 +100,8 @@ static unsigned waves_per_group(const struct truth *t)
     return items ? (items + lanes - 1) / lanes : 1;
 }
 
-/* Workgroups: the trace has all waves. Of their shape it knows nothing: a row, unless
- * the kernel asks for more numbers than one. */
+/* Workgroups: the trace has all waves. Their shape is what the driver has written into
+ * it, else a row, unless the kernel asks for more numbers than one. */
 static int take_grid(const struct model_options *o, const struct truth *t,
                      struct la_shape *shape)
 {
@@ -125,6 +130,11 @@ static int take_grid(const struct model_options *o, const struct truth *t,
                          "the trace has %zu waves, a workgroup %u: some engine's trace "
                          "is missing or was cut off",
                          t->n_waves, per);
+    const uint32_t *told = marks_grid(&t->marks, groups);
+    if (told) {
+        memcpy(shape->groups, told, sizeof shape->groups);
+        return CLI_OK;
+    }
     if (t->rsrc2 >> 8 & 3u && groups > 1)
         return cli_error(CLI_FAILED,
                          "the kernel wants workgroup numbers in more than one "
@@ -189,54 +199,88 @@ static void take_state(const struct model_options *o, const struct truth *t,
         c->sclk_mhz = t->sclk_mhz;
 }
 
-/* A buffer for each argument: sizes of the command line, or of the file. */
-static int take_buffers(const struct model_options *o, const struct truth *t,
-                        const struct capture_launch *l, struct la *la,
-                        struct tm_range *range, unsigned *n)
+/* The kernel, and .text of it as the trace has it: without a header all there is. */
+static int load(struct truth *t, struct la *la, struct la_kernel *kernel)
 {
     struct la_error err;
-    bool given = o->run.k.n_args > 0;
-    if (!given && !l->have_buffers && t->kernarg_bytes)
-        return cli_error(CLI_FAILED,
-                         "the file does not say how large the buffers are: --arg "
-                         "buf:SIZE for each (%u bytes of arguments)",
-                         t->kernarg_bytes);
-    *n = given ? o->run.k.n_args : l->n_buffers;
-    for (unsigned i = 0; i < *n; i++) {
-        void *memory;
-        uint64_t bytes = given ? o->run.k.args[i].size : l->buffer_bytes[i];
-        if (la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ | EMU_MEM_WRITE, "buffer",
-                     &memory, &err) != RD_OK)
-            return cli_error(CLI_FAILED, "%s", err.text);
-        range[i] = (struct tm_range){(uint64_t)(uintptr_t)memory, bytes};
-    }
+    uint32_t lds;
+    memcpy(&lds, t->kd, sizeof lds); /* more than there is: as much as there is */
+    lds = lds > MAX_LDS ? MAX_LDS : lds;
+    memcpy(t->kd, &lds, sizeof lds);
+    rd_status st =
+        t->object
+            ? la_load_object(la, t->object, t->object_bytes, t->kernel, kernel, &err)
+            : la_load_raw(la, t->text, t->text_bytes, t->kd, 0, t->entry, kernel, &err);
+    return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", err.text);
+}
+
+/* What LDS the dispatch had besides the kernel's own. */
+static uint32_t dynamic_lds(const struct truth *t)
+{
+    uint32_t own, had = (t->rsrc2 >> LDS_SIZE_AT & LDS_SIZE_MASK) * LDS_SIZE_BYTES;
+    memcpy(&own, t->kd, sizeof own);
+    own = (own + LDS_SIZE_BYTES - 1) / LDS_SIZE_BYTES * LDS_SIZE_BYTES;
+    return had > own && had <= MAX_LDS ? had - own : 0;
+}
+
+static int alloc(void *la, uint64_t bytes, const char *name, void **out)
+{
+    struct la_error err;
+    if (la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ | EMU_MEM_WRITE, name, out,
+                 &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
     return CLI_OK;
 }
 
-/* Code and arguments in memory, the dispatch put together. */
+/* The arguments: those of the command line, or a buffer for each that the file knows.
+ * args  out, room for CAPTURE_BUFFERS */
+static int take_args(const struct model_options *o, const struct truth *t,
+                     const struct capture_launch *l, struct kernel_arg *args,
+                     unsigned *n)
+{
+    bool given = o->run.k.n_args > 0;
+    if (!given && !l->have_buffers && t->kernarg_bytes)
+        return cli_error(
+            CLI_FAILED,
+            "the file does not say what the arguments are: --arg for each, "
+            "buf:SIZE or a number (%u bytes of arguments)",
+            t->kernarg_bytes);
+    *n = given ? o->run.k.n_args : l->n_buffers;
+    for (unsigned i = 0; i < *n; i++)
+        args[i] = given ? o->run.k.args[i]
+                        : (struct kernel_arg){.text = "a buffer",
+                                              .is_buffer = true,
+                                              .size = l->buffer_bytes[i]};
+    return CLI_OK;
+}
+
+/* Code and arguments in memory, the dispatch put together.
+ * range  out, room for CAPTURE_BUFFERS: the buffers */
 static int prepare(const struct model_options *o, struct truth *t,
                    const struct capture_launch *l, struct la *la,
                    struct emu_dispatch *dispatch, struct tm_range *range, unsigned *n)
 {
     struct la_error err;
     struct la_kernel kernel;
-    struct la_shape shape = {.dynamic_lds_bytes = 0};
-    struct la_arg arg[CAPTURE_BUFFERS];
-    uint32_t lds;
-    memcpy(&lds, t->kd, sizeof lds); /* more than there is: as much as there is */
-    lds = lds > MAX_LDS ? MAX_LDS : lds;
-    memcpy(t->kd, &lds, sizeof lds);
-    if (la_load_raw(la, t->text, t->text_bytes, t->kd, 0, t->entry, &kernel, &err) !=
-        RD_OK)
-        return cli_error(CLI_FAILED, "%s", err.text);
-    int status = take_grid(o, t, &shape);
+    struct la_shape shape = {.dynamic_lds_bytes = dynamic_lds(t)};
+    struct kernel_arg args[CAPTURE_BUFFERS] = {0};
+    struct kernel_options k = {.args = args};
+    struct la_arg list[CAPTURE_BUFFERS + 1];
+    int status = load(t, la, &kernel);
     if (status == CLI_OK)
-        status = take_buffers(o, t, l, la, range, n);
-    for (unsigned i = 0; status == CLI_OK && i < *n; i++)
-        arg[i] = (struct la_arg){LA_POINTER, &range[i].base, 8, "a buffer"};
+        status = take_grid(o, t, &shape);
+    if (status == CLI_OK)
+        status = take_args(o, t, l, args, &k.n_args);
+    if (status == CLI_OK)
+        status = kernel_make_buffers(&k, alloc, la, list);
     if (status == CLI_OK &&
-        la_prepare(la, &kernel, &shape, arg, *n, dispatch, &err) != RD_OK)
+        la_prepare(la, &kernel, &shape, list, k.n_args, dispatch, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
+    *n = 0;
+    for (unsigned i = 0; status == CLI_OK && i < k.n_args; i++)
+        if (args[i].is_buffer)
+            range[(*n)++] =
+                (struct tm_range){(uint64_t)(uintptr_t)args[i].memory, args[i].size};
     return status;
 }
 
@@ -248,7 +292,7 @@ static int run_timed(const struct model_options *o, const struct truth *t, size_
     struct run_options run = o->run;
     struct tm_engine *engine = NULL;
     struct emu_fault fault = {0};
-    struct watcher w = {.out = out};
+    struct watcher w = {.out = out, .lead = t->object ? t->lead : 0};
     char text[1024];
     take_state(o, t, index, &run.timing.config);
     run.k.raw_path = ""; /* captured, not written: run through what hardware does */

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#define SQ_THREAD_TRACE_USERDATA_2 0xc342u
+#define SQ_THREAD_TRACE_USERDATA_3 0xc343u
+
 /* The table of the format: code in the lowest bits, length in nibbles, where the cycles
  * lie. The longest code that fits is meant. */
 static const struct form {
@@ -86,10 +89,13 @@ static void take_fields(struct sqtt_packet *p, uint64_t v, const struct form *f)
         p->mask = (uint16_t)(f->nibbles == 3 ? 1u << (p->slot & 15u) : field(v, 8, 16));
     } else if (f->kind == SQTT_REGISTER) {
         p->reg = (uint16_t)(field(v, 15, 1) ? field(v, 16, 16) : 0);
+        p->user = !field(v, 15, 1) && (field(v, 16, 16) == SQ_THREAD_TRACE_USERDATA_2 ||
+                                       field(v, 16, 16) == SQ_THREAD_TRACE_USERDATA_3);
         p->value = (uint32_t)(v >> 32);
     } else if (f->kind == SQTT_HEADER) {
         p->layout = (uint8_t)field(v, 7, 6);
         p->simd = (uint8_t)field(v, 13, 2);
+        p->wgp = (uint8_t)field(v, 15, 3);
     }
 }
 

@@ -39,9 +39,10 @@ struct sqtt_packet {
     uint8_t sa, wgp, simd, slot, op;
     uint16_t mask;  /* slots, of SQTT_IMMEDIATE */
     uint16_t reg;   /* of SQTT_REGISTER: offset from SH registers; 0: another kind */
+    bool user;      /* of it: words that drivers write into the trace */
     uint32_t value; /* of it */
     uint64_t clock; /* of SQTT_CLOCK */
-    uint8_t layout; /* of SQTT_HEADER: 3 is gfx11 */
+    uint8_t layout; /* of SQTT_HEADER, as are simd and wgp: 3 is gfx11 */
 };
 
 struct sqtt_reader {

@@ -14,21 +14,25 @@
 #include "cmd.h"
 #include "json.h"
 #include "model.h"
+#include "rocm.h"
 #include "score.h"
 
 static const char help[] =
     "usage: rdna3 timing score [OPTION...] TRACE...\n"
     "       rdna3 timing decode [--launch N] TRACE...\n"
     "\n"
-    "What a real gfx1100 did, cycle by cycle, from thread traces (SQTT): an .rgp file, "
+    "What a real gfx1100 did, cycle by cycle, from thread traces (SQTT): a folder of\n"
+    "ROCm's rocprofv3 --att (or one of its .att files: that dispatch), an .rgp file, "
     "or\n"
     "the profile.pkl that tinygrad writes (VIZ=2). score runs each launch in the "
     "timing\n"
     "model and compares; decode prints waves and issue times as JSON.\n"
     "\n"
     "  --launch N           this launch of each file only, from 0\n"
-    "  --grid X[,Y[,Z]]     workgroups: the trace has their number, not their shape\n"
-    "  --arg KIND:SIZE      buf:SIZE: a buffer, in order (tinygrad's files say it)\n"
+    "  --grid X[,Y[,Z]]     workgroups (default: what the driver has written into the\n"
+    "                       trace, as tinygrad and Mesa do; ROCm does not)\n"
+    "  --arg KIND:VALUE     arguments in order, as of rdna3 run (tinygrad's files say "
+    "it)\n"
     "  --sclk-mhz F         shader clock (default: by the trace's clock marks)\n"
     "  --warm LIST          as of rdna3 run (default: code-tlb for the first launch of "
     "a\n"
@@ -113,7 +117,7 @@ static void print_truth(struct options *o, const char *path, size_t index,
     json_object(j, NULL);
     json_text(j, "file", path);
     json_u64(j, "launch", index);
-    json_text(j, "kernel", l->name);
+    json_text(j, "kernel", l->name[0] || !t->kernel ? l->name : t->kernel);
     json_real(j, "sclk_mhz", t->sclk_mhz);
     json_array(j, "block");
     for (unsigned d = 0; d < 3; d++)
@@ -203,7 +207,10 @@ static int score_launch(struct options *o, const char *path, size_t index,
     struct truth model;
     struct score s;
     char name[192];
-    (void)snprintf(name, sizeof name, "%s", l->name[0] ? l->name : path);
+    (void)snprintf(name, sizeof name, "%s",
+                   l->name[0]  ? l->name
+                   : t->kernel ? t->kernel
+                               : path);
     if (t->sclk_mhz <= 0 && o->model.run.timing.config.sclk_mhz <= 0)
         return cli_error(CLI_FAILED,
                          "%s, launch %zu: the trace has no clock marks: --sclk-mhz",
@@ -239,30 +246,59 @@ static int take_launch(struct options *o, const char *path, size_t index,
     return status;
 }
 
+static int take_launches(struct options *o, const char *path, const struct sqtt_file *c)
+{
+    int status = CLI_OK;
+    if (o->have_launch && o->launch >= c->n_launches)
+        status = cli_error(CLI_FAILED, "%s: there are %zu launches, counted from 0",
+                           path, c->n_launches);
+    for (size_t i = 0; i < c->n_launches; i++)
+        if (!o->have_launch || o->launch == i) {
+            int one = take_launch(o, path, i, c);
+            status = status == CLI_OK ? one : status;
+        }
+    return status;
+}
+
+static int take_folder(struct options *o, const char *path)
+{
+    struct sqtt_file c;
+    struct rocm_files files;
+    int status = rocm_read(path, &c, &files);
+    if (status == CLI_OK)
+        status = take_launches(o, path, &c);
+    capture_free(&c);
+    rocm_free(&files);
+    return status;
+}
+
 static int take_file(struct options *o, const char *path)
 {
     void *data;
     size_t bytes;
     struct sqtt_file c;
     char why[256];
+    if (rocm_is(path))
+        return take_folder(o, path);
     if (cli_read_file(path, &data, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
-    int status = CLI_OK;
     if (!capture_read(data, bytes, &c, why, sizeof why)) {
         free(data);
         return cli_error(CLI_FAILED, "%s: %s", path, why);
     }
-    if (o->have_launch && o->launch >= c.n_launches)
-        status = cli_error(CLI_FAILED, "%s: there are %zu launches, counted from 0",
-                           path, c.n_launches);
-    for (size_t i = 0; i < c.n_launches; i++)
-        if (!o->have_launch || o->launch == i) {
-            int one = take_launch(o, path, i, &c);
-            status = status == CLI_OK ? one : status;
-        }
+    int status = take_launches(o, path, &c);
     capture_free(&c);
     free(data);
     return status;
+}
+
+/* A dispatch has a file for each engine, and any of them names it. */
+static bool was_taken(char **argv, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        if (rocm_same(argv[i], argv[to]))
+            return true;
+    return false;
 }
 
 static int parse(struct options *o, int argc, char **argv)
@@ -276,9 +312,6 @@ static int parse(struct options *o, int argc, char **argv)
         if (status != CLI_OK || o->helped)
             return status;
     }
-    for (unsigned i = 0; i < o->model.run.k.n_args; i++)
-        if (!o->model.run.k.args[i].is_buffer)
-            return cli_error(CLI_USAGE, "--arg: a buffer, buf:SIZE");
     if (o->model.run.k.n_args > CAPTURE_BUFFERS)
         return cli_error(CLI_USAGE, "--arg: at most %d", CAPTURE_BUFFERS);
     return optind < argc ? CLI_OK
@@ -298,7 +331,7 @@ static int take_files(struct options *o, int argc, char **argv)
                "gaps", "G %", "T %", "W %", "K %", "cycles", "model");
     }
     for (int i = optind; i < argc; i++) {
-        int one = take_file(o, argv[i]);
+        int one = was_taken(argv, optind, i) ? CLI_OK : take_file(o, argv[i]);
         status = status == CLI_OK ? one : status;
     }
     if (json) {

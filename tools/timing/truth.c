@@ -34,7 +34,7 @@ struct follower {
 struct reading {
     struct truth *t;
     const char *name;
-    unsigned se, simd;
+    unsigned se, simd, wgp; /* that is traced, of its array 0 */
     struct follower slot[SLOTS];
     uint32_t lo, hi;
     int64_t clock_t[2];
@@ -147,7 +147,7 @@ static bool start_wave(struct reading *r, const struct sqtt_packet *p)
                                                 .slot = p->slot,
                                                 .start = p->t - r->zero,
                                                 .end = -1};
-    if (p->sa || p->wgp || p->simd != r->simd)
+    if (p->sa || p->wgp != r->wgp || p->simd != r->simd)
         return true;
     struct follower *f = &r->slot[p->slot];
     f->wave = t->n_waves;
@@ -176,7 +176,7 @@ static void end_wave(struct reading *r, const struct sqtt_packet *p)
             break;
         }
     }
-    if (!p->sa && !p->wgp && p->simd == r->simd)
+    if (!p->sa && p->wgp == r->wgp && p->simd == r->simd)
         r->slot[p->slot].wave = 0;
 }
 
@@ -252,9 +252,12 @@ static bool follow_all(struct reading *r, const struct sqtt_packet *p)
 
 /* ---- registers and clocks ---- */
 
-static void take_register(struct reading *r, const struct sqtt_packet *p)
+/* false: out of memory */
+static bool take_register(struct reading *r, const struct sqtt_packet *p)
 {
     struct truth *t = r->t;
+    if (p->user)
+        return marks_take(&t->marks, p->value);
     for (unsigned d = 0; d < 3; d++)
         if (p->reg == REG_BLOCK + d) {
             t->block[d] = p->value & 0xffffu;
@@ -272,6 +275,7 @@ static void take_register(struct reading *r, const struct sqtt_packet *p)
     if (p->reg == REG_RSRC2)
         t->rsrc2 = p->value;
     t->seen |= p->reg == REG_LO ? TRUTH_CODE : p->reg == REG_RSRC1 ? TRUTH_RSRC : 0;
+    return true;
 }
 
 static void take_clock(struct reading *r, const struct sqtt_packet *p)
@@ -290,11 +294,13 @@ static bool take(struct reading *r, const struct sqtt_packet *p, bool code)
                        p->layout);
         return false;
     }
-    if (p->kind == SQTT_HEADER)
+    if (p->kind == SQTT_HEADER) {
         r->simd = p->simd;
+        r->wgp = p->wgp;
+    }
     if (!code) {
-        if (p->kind == SQTT_REGISTER && r->zero < 0)
-            take_register(r, p);
+        if (p->kind == SQTT_REGISTER && r->zero < 0 && !take_register(r, p))
+            return false;
         if (p->kind == SQTT_WAVE_START) {
             r->zero = 0; /* what is written behind it is of the next launch */
             r->waves++;
@@ -328,6 +334,7 @@ static bool read_trace(struct reading *r, const struct capture_trace *c, bool co
     r->t->engines |= 1u << c->se;
     r->zero = -1;
     r->clocked = false;
+    marks_begin(&r->t->marks);
     r->waves = 0;
     r->clock_t[1] = r->clock_t[0] = 0;
     while (sqtt_next(&reader, &p)) {
@@ -351,14 +358,21 @@ static bool read_trace(struct reading *r, const struct capture_trace *c, bool co
     return true;
 }
 
-static bool find_code(struct reading *r, const struct sqtt_file *c)
+/* Of several that were loaded there the last is it. */
+static bool find_code(struct reading *r, const struct sqtt_file *c, unsigned process)
 {
     uint64_t va = ((uint64_t)r->hi << 32 | r->lo) << 8;
-    for (size_t i = 0; i < c->n_objects; i++)
-        if (truth_take_code(&c->object[i], va, r->t))
+    for (size_t i = c->n_objects; i-- > 0;) {
+        struct sqtt_object o = c->object[i];
+        const struct marks_object *at =
+            o.told ? marks_object(&r->t->marks, o.id) : NULL;
+        if (o.process != process || (o.told && !at))
+            continue;
+        o.base = at ? at->address : o.base;
+        if (truth_take_code(&o, va, r->t))
             return true;
-    (void)snprintf(r->why, r->why_bytes,
-                   "no code object of the file has a kernel at 0x%llx",
+    }
+    (void)snprintf(r->why, r->why_bytes, "no code object has a kernel at 0x%llx",
                    (unsigned long long)va);
     return false;
 }
@@ -380,7 +394,7 @@ bool truth_read(const struct sqtt_file *c, const struct capture_launch *l,
                        "dispatch (where its code lies)");
         ok = false;
     }
-    ok = ok && find_code(r, c);
+    ok = ok && find_code(r, c, l->process);
     for (unsigned i = 0; ok && i < l->n_traces; i++)
         ok = read_trace(r, &l->trace[i], true);
     for (unsigned s = 0; r && s < SLOTS; s++) {
@@ -401,5 +415,7 @@ void truth_free(struct truth *t)
         free(t->wave[i].inst);
     free(t->wave);
     free(t->text);
+    free(t->kernel);
+    marks_free(&t->marks);
     *t = (struct truth){.n_waves = 0};
 }

@@ -5,6 +5,7 @@
 #define RD_TIMING_TRUTH_H
 
 #include "capture.h"
+#include "marks.h"
 
 enum truth_class {
     TRUTH_FIRST, /* from the wave's start */
@@ -33,8 +34,9 @@ struct truth {
     double sclk_mhz;
     /* What the registers of the dispatch held. */
     uint32_t block[3], rsrc1, rsrc2, cu_mask[CAPTURE_SES];
-    unsigned seen;    /* bits of enum truth_reg */
-    unsigned engines; /* bits: those that have a trace */
+    unsigned seen;      /* bits of enum truth_reg */
+    unsigned engines;   /* bits: those that have a trace */
+    struct marks marks; /* what the driver has written into the traces */
     /* The code: .text, where it begins, its descriptor. */
     uint64_t code_va;
     uint8_t *text;
@@ -42,6 +44,11 @@ struct truth {
     uint32_t entry;
     uint8_t kd[64];
     uint32_t kernarg_bytes;
+    /* The code object, unless it is an image without a header, and its kernel. */
+    const uint8_t *object;
+    size_t object_bytes;
+    char *kernel;
+    uint32_t lead; /* bytes of its segment in front of .text */
 };
 
 /* Registers without which a launch is not known. */
@@ -49,7 +56,7 @@ enum truth_reg { TRUTH_BLOCK = 7, TRUTH_CODE = 8, TRUTH_RSRC = 16 };
 
 /* The kernel whose code begins at that address, if the object has it: text and
  * descriptor. Also of images as tinygrad's assembler makes them, whose ELF header is
- * empty but for the place of the sections. */
+ * empty but for the place of the sections, or says little more. */
 bool truth_take_code(const struct sqtt_object *o, uint64_t va, struct truth *t);
 
 /* why  out, filled if false is returned. Owner: truth_free, also then. */
