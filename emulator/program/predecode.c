@@ -156,9 +156,11 @@ void predecode(const struct program_env *env, struct program *p,
         c.inst = &visible;
     *u = (struct uop){.isa_op = inst->op,
                       .dwords = inst->bytes / 4,
+                      .flags = UF_MAY_FAULT,
                       .fn = env->handlers->unsupported};
     if (!e)
         return;
+    u->flags = 0;
     switch (e->kind) {
     case SEM_LANE:
         predecode_lane(&c, u, e);
@@ -181,6 +183,8 @@ void predecode(const struct program_env *env, struct program *p,
     }
     note_exceptions(&c);
     set_block_flags(&c, u);
+    if (c.beyond || c.error)
+        u->flags |= UF_MAY_FAULT;
     if (c.beyond)
         u->fn = env->handlers->beyond;
     if (c.error)
