@@ -143,7 +143,7 @@ class Trace:
         return bytes(a | b << 4 for a, b in zip(n[::2], n[1::2]))
 
 
-def traces(waves, text, entry, layout=3, registers=True, words=(), rsrc2=0x88, wgp=0):
+def traces(waves, text, entry, layout=3, registers=True, words=(), rsrc2=0x88, wgp=0, mhz=MHZ):
     """Of each engine: as the hardware does, instructions of SIMD 0 of one WGP only."""
     out = []
     for se in range(6):
@@ -175,7 +175,7 @@ def traces(waves, text, entry, layout=3, registers=True, words=(), rsrc2=0x88, w
             else:
                 write(what[0], at + shift)
         t.until(t.t + 100000 - t.t % 1000, -1)
-        t.mark(5000 + t.t * 100 // MHZ)
+        t.mark(5000 + t.t * 100 // mhz)
         out.append(t.bytes())
     return out
 

@@ -12,6 +12,7 @@ import tempfile
 import made
 
 RDNA3 = sys.argv[1]
+MHZ_TOO_MANY = 200000
 
 
 def call(*command):
@@ -235,6 +236,7 @@ def bad(folder, elf, address, text, waves):
     refuses(put(folder, "x", made.profile(elf, [b[8:] for b in blobs])), "without a header")
     refuses(put(folder, "x", made.profile(elf, blobs, sizes=False)), "--arg for each, buf:SIZE")
     refuses(put(folder, "x", made.profile(elf, blobs[:2])), "no trace of shader engine 2")
+    refuses(put(folder, "x", made.profile(elf, made.traces(waves, text, entry, mhz=MHZ_TOO_MANY))), "--sclk-mhz")
     cut = made.traces(waves[:-1], text, entry)
     refuses(put(folder, "x", made.profile(elf, cut)), "engine's trace is missing or was cut off")
     # a branch that the code has and the trace has not

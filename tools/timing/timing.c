@@ -50,6 +50,8 @@ static const char help[] =
     "the duration of its wave. W: of durations of waves. K: of the kernel's span.\n"
     "Exit status: 0 all launches scored, 1 some could not be, 2 wrong usage.\n";
 
+#define MAX_MHZ 1e5 /* as of --sclk-mhz */
+
 enum { OPT_LAUNCH = 256, OPT_JSON, OPT_HELP };
 
 static const struct option long_options[] = {
@@ -217,6 +219,11 @@ static int score_launch(struct options *o, const char *path, size_t index,
                          path, index);
     if (o->model.run.timing.config.sclk_mhz > 0)
         t->sclk_mhz = o->model.run.timing.config.sclk_mhz;
+    if (t->sclk_mhz < 1 || t->sclk_mhz > MAX_MHZ)
+        return cli_error(CLI_FAILED,
+                         "%s, launch %zu: by its clock marks the shader clock is %g "
+                         "MHz: --sclk-mhz",
+                         path, index, t->sclk_mhz);
     int status = model_run(&o->model, t, l, index, &model);
     if (status == CLI_OK && !score_compare(t, &model, &s))
         status = cli_error(CLI_FAILED, "out of memory");
