@@ -285,14 +285,21 @@ bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
 void cp_record_end(void);
 
 /* trace.c: take a thread trace of the run that follows, if the program wants one; true:
- * cp_trace_end must come after it. */
+ * cp_trace_end must come after it.
+ *
+ * d        whose registers are told; must stay until then
+ * cu_mask  enabled CUs of each engine; NULL: all
+ */
 struct cp_trace {
     struct tl_writer *writer;
+    const struct emu_dispatch *dispatch;
+    uint32_t cu_mask[BOARD_SE];
     int fd;
     char path[32];
 };
 bool cp_trace_wanted(struct gpu_queue *q);
-bool cp_trace_begin(struct gpu_queue *q, struct tm_engine *t, struct cp_trace *out);
+bool cp_trace_begin(struct gpu_queue *q, const struct emu_dispatch *d,
+                    const uint32_t *cu_mask, struct tm_engine *t, struct cp_trace *out);
 void cp_trace_end(struct gpu_queue *q, struct cp_trace *t);
 
 /* pmc.c: before a dispatch runs, and behind it, with what ran of it. timed: what the

@@ -122,6 +122,9 @@ struct gpu_checks {
 /* trace.c */
 #define GPU_TRACE_REGS  0xd9e8u /* SQ_THREAD_TRACE_BUF0_BASE, and those behind it */
 #define GPU_TRACE_COUNT 16u
+#define GPU_TRACE_USER  0xc340u
+#define GPU_TRACE_USERS 8u
+#define GPU_TRACE_WORDS 4096u
 struct gpu_trace_se {
     uint32_t reg[GPU_TRACE_COUNT];
     uint64_t bytes; /* in the buffer */
@@ -129,7 +132,13 @@ struct gpu_trace_se {
 struct gpu_trace {
     pthread_mutex_t lock; /* taken last but gpu.vm's */
     struct gpu_trace_se se[BOARD_SE];
-    bool told; /* that traces are empty */
+    struct gpu_trace_word {
+        uint16_t reg;
+        uint32_t value;
+    } word[GPU_TRACE_WORDS]; /* USERDATA that was written, the last ones */
+    size_t n_words;
+    uint32_t user[GPU_TRACE_USERS]; /* as they were written last */
+    bool told;                      /* that traces are empty */
 };
 
 /* chip.c */
@@ -274,6 +283,9 @@ void gpu_trace_init(struct gpu_trace *trace);
 void gpu_trace_reset(struct gpu_trace *trace);
 uint32_t gpu_trace_read(struct gpu *gpu, uint32_t reg);
 void gpu_trace_write(struct gpu *gpu, uint32_t reg, uint32_t value);
+/* SQ_THREAD_TRACE_USERDATA: the value that was written, which a trace tells. */
+uint32_t gpu_trace_told(struct gpu *gpu, uint32_t reg);
+void gpu_trace_word(struct gpu *gpu, uint32_t reg, uint32_t value);
 
 /* clock.c, for the simulated clock: a queue starts to work (its time is the result),
  * has stopped, has got so far. */

@@ -121,7 +121,9 @@ static rd_status run_alone(struct gpu_queue *q, struct emu *emu,
     atomic_store(&q->offered, true); /* others need not wait for it */
     (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
     struct cp_trace trace;
-    bool traced = st == RD_OK && cp_trace_begin(q, t, &trace);
+    bool traced =
+        st == RD_OK &&
+        cp_trace_begin(q, d, config.have_cu_mask ? config.cu_mask : NULL, t, &trace);
     bool recorded = st == RD_OK && cp_record_begin(q, d, traced ? NULL : t);
     if (st == RD_OK)
         st = tm_run(t, emu, d, fault, stats);

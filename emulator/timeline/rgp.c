@@ -247,7 +247,7 @@ static rd_status put_trace(struct buf *b, const struct timeline *tl, size_t disp
     put32(b, 2 * simd->wgp + simd->simd % 2);
     end(b, at);
     FILE *f = open_memstream(&data, &n);
-    rd_status st = f ? tl_write_sqtt(tl, dispatch, simd, 0, f) : RD_E_NOMEM;
+    rd_status st = f ? tl_write_sqtt(tl, dispatch, simd, 0, NULL, 0, f) : RD_E_NOMEM;
     if (f && fclose(f) != 0)
         st = RD_E_NOMEM;
     if (st == RD_OK) {

@@ -5,9 +5,9 @@
  * field cannot hold goes into time packets in front. What instructions become follows
  * the tokens in captures of the real chip. Must not know how traces are shown.
  *
- * Not there: instructions of other SIMDs, register writes and events of the command
- * processor, tokens of a VALU instruction that EXEC skipped (it is written as if it had
- * issued).
+ * Not there: instructions of other SIMDs, events of the command processor and its
+ * register writes but for those that are given, tokens of a VALU instruction that EXEC
+ * skipped (it is written as if it had issued).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,6 +16,9 @@
 
 #include "facts.h"
 #include "timeline.h"
+
+#define COMPUTE_REGS 0x2e00u
+#define PIPE         4u /* of a register write, as captures have it */
 
 enum kind { P_WAVEEND, P_WAVESTART, P_INST, P_VALU, P_IMMEDIATE, P_ALUEXEC, P_MEMEXEC };
 
@@ -95,6 +98,7 @@ static void put_packet(struct sqtt *s, const struct packet *p)
 /* ---- packets --------------------------------------------------------------------- */
 
 /* Bits of TOKEN_EXCLUDE. */
+#define TOKEN_REG 6
 static const uint8_t token[] = {
     [P_WAVEEND] = 4,   [P_WAVESTART] = 4, [P_INST] = 8,   [P_VALU] = 2,
     [P_IMMEDIATE] = 5, [P_ALUEXEC] = 1,   [P_MEMEXEC] = 0};
@@ -241,8 +245,20 @@ static int by_time(const void *a, const void *b)
     return x->bits < y->bits ? -1 : x->bits > y->bits;
 }
 
+/* Compute registers by their offset; that bit tells them from others. */
+static void put_register(struct sqtt *s, const struct tl_register *r)
+{
+    bool compute = r->number >> 8 == COMPUTE_REGS >> 8;
+    uint64_t number = compute ? r->number - COMPUTE_REGS : r->number;
+    put(s,
+        9u | PIPE << 7 | (compute ? 1u << 15 : 0) | number << 16 |
+            (uint64_t)r->value << 32,
+        16);
+}
+
 rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
-                        const struct tl_simd *simd, unsigned without, FILE *f)
+                        const struct tl_simd *simd, unsigned without,
+                        const struct tl_register *reg, size_t n_regs, FILE *f)
 {
     const struct tl_dispatch *d = &tl->dispatch[dispatch];
     struct sqtt s = {.f = f, .mhz = d->machine.sclk_mhz, .without = without};
@@ -254,9 +270,14 @@ rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
     if (!s.failed) {
         if (s.n)
             qsort(s.packet, s.n, sizeof *s.packet, by_time);
-        /* layout 3, the SIMD that is traced */
-        put(&s, 17u | UINT64_C(3) << 7 | (uint64_t)simd->simd << 13, 16);
+        /* layout 3, the SIMD and WGP that are traced */
+        put(&s,
+            17u | UINT64_C(3) << 7 | (uint64_t)simd->simd << 13 |
+                (uint64_t)simd->wgp << 15,
+            16);
         put_mark(&s);
+        for (size_t i = 0; i < n_regs && !(without >> TOKEN_REG & 1u); i++)
+            put_register(&s, &reg[i]);
         s.next_mark = 65536;
         for (size_t i = 0; i < s.n; i++)
             put_packet(&s, &s.packet[i]);

@@ -242,9 +242,15 @@ RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl,
  *
  * simd     whose instructions
  * without  what is left out: SQ_THREAD_TRACE_TOKEN_MASK's TOKEN_EXCLUDE; 0: nothing
+ * reg      what the command processor has written to registers before, in order
  */
+struct tl_register {
+    uint16_t number;
+    uint32_t value;
+};
 RD_CHECKED rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
                                    const struct tl_simd *simd, unsigned without,
+                                   const struct tl_register *reg, size_t n_regs,
                                    FILE *f);
 
 /* The same of every shader engine that had waves, in the container of Radeon GPU

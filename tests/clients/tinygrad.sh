@@ -25,6 +25,8 @@ check 'tinygrad ran waves' ' [1-9][0-9]* waves' run --stats -- env 'DEV=KFD+AMD:
 trace() { run "$@" -- env SQTT=1 PROFILE=1 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"; }
 check 'thread traces, read by tinygrad' 'traces ok' trace --timing
 check 'counters beside traces' 'traces ok' run --timing -- env TMPDIR="$tools" VIZ=2 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"
+check 'that capture, scored' ' 100\.0 +0\.[0-9]+ +0\.[0-9]+ +0\.[0-9]+ ' \
+    "$rdna3" timing score --warm '' --launch 0 "$tools"/profile.pkl*
 check_fails 'thread traces without times' trace
 count() { run --stats "$@" -- env PMC=1 PROFILE=1 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_pmc.py" $with; }
 with=

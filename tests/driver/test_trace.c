@@ -14,6 +14,7 @@
 enum reg {
     COMPUTE_THREAD_TRACE_ENABLE = 0x2e1e,
     GRBM_GFX_INDEX = 0xc200,
+    USERDATA_2 = 0xc342,
     BUF0_BASE = 0xd9e8,
     BUF0_SIZE = 0xd9e9,
     CTRL = 0xd9ec,
@@ -24,10 +25,13 @@ enum reg {
 };
 
 enum { ENGINES = 6, ROOM = 65536, WRITE_ERROR = 1 << 24 };
-#define EVERYWHERE   (1u << 31 | 1u << 30 | 1u << 29)
-#define ENGINE(se)   (1u << 30 | (uint32_t)(se) << 16)
-#define COMPUTE      (1u << 16)
-#define INSTRUCTIONS 0x127u /* of TOKEN_EXCLUDE, and when they execute */
+#define EVERYWHERE (1u << 31 | 1u << 30 | 1u << 29)
+#define ENGINE(se) (1u << 30 | (uint32_t)(se) << 16)
+#define COMPUTE    (1u << 16)
+/* Of TOKEN_MASK: what compute pipes write; no register writes. */
+#define COMPUTE_REGISTERS (8u << 16)
+#define WITHOUT_REGISTERS (1u << 6)
+#define INSTRUCTIONS      0x127u /* of TOKEN_EXCLUDE, and when they execute */
 
 /* s_mov_b32 s4, 0; v_mov_b32 v0, s4; s_endpgm */
 static const uint32_t code[] = {0xbe840080, 0x7e000204, 0xbfb00000, 0xbf9f0000};
@@ -147,6 +151,70 @@ START_TEST(left_out)
 }
 END_TEST
 
+/* The register writes of an engine's trace, in order; returns how many there are. */
+static unsigned registers(unsigned se, struct sqtt_packet *out, unsigned most)
+{
+    unsigned n = 0;
+    struct sqtt_reader r = {.data = buffer + (size_t)se * ROOM, .bytes = written(se)};
+    for (struct sqtt_packet p; n < most && sqtt_next(&r, &p);)
+        if (p.kind == SQTT_REGISTER)
+            out[n++] = p;
+    return n;
+}
+
+/* What was written to a compute register last; UINT32_MAX: nothing. */
+static uint32_t compute(const struct sqtt_packet *p, unsigned n, unsigned reg)
+{
+    uint32_t value = UINT32_MAX;
+    for (unsigned i = 0; i < n; i++)
+        if (p[i].reg == reg)
+            value = p[i].value;
+    return value;
+}
+
+/* What a dispatch is, and the words that the program writes, once; if they are wanted.
+ */
+START_TEST(register_writes)
+{
+    struct sqtt_packet p[64];
+    set(USERDATA_2, 1); /* nobody traces yet */
+    begin(ROOM, 0);
+    dispatch();
+    end();
+    ck_assert_uint_eq(registers(0, p, 64), 0);
+    begin(ROOM, COMPUTE_REGISTERS | WITHOUT_REGISTERS);
+    dispatch();
+    end();
+    ck_assert_uint_eq(registers(0, p, 64), 0);
+    begin(ROOM, COMPUTE_REGISTERS);
+    set(USERDATA_2, 0x80000000);
+    set(USERDATA_2 + 1, 77);
+    dispatch();
+    set(USERDATA_2, 78);
+    dispatch();
+    end();
+    for (unsigned se = 0; se < ENGINES; se++) {
+        unsigned n = registers(se, p, 64), words = 0;
+        uint32_t word[4] = {0};
+        uint64_t entry = (uintptr_t)text;
+        ck_assert_uint_eq(compute(p, n, 12), (uint32_t)(entry >> 8));
+        ck_assert_uint_eq(compute(p, n, 13), (uint32_t)(entry >> 40));
+        ck_assert_uint_ne(compute(p, n, 18), UINT32_MAX);
+        ck_assert_uint_ge(compute(p, n, 7), 1);
+        ck_assert_uint_eq(compute(p, n, 9), 1);
+        ck_assert_uint_eq(compute(p, n, 0x16), UINT32_MAX); /* all CUs */
+        for (unsigned i = 0; i < n; i++)
+            if (p[i].user && words < 4)
+                word[words++] = p[i].value;
+        ck_assert_uint_eq(words, 3);
+        ck_assert_uint_eq(word[0], 0x80000000);
+        ck_assert_uint_eq(word[1], 77);
+        ck_assert_uint_eq(word[2], 78);
+    }
+    ck_assert_uint_eq(get(USERDATA_2), 78);
+}
+END_TEST
+
 /* A buffer that is full stays so; one that is not there is told. */
 START_TEST(full)
 {
@@ -200,6 +268,7 @@ int main(int argc, char **argv)
         tcase_add_test(t, two_waves);
         tcase_add_test(t, two_dispatches);
         tcase_add_test(t, left_out);
+        tcase_add_test(t, register_writes);
         tcase_add_test(t, full);
     } else {
         tcase_add_test(t, empty);

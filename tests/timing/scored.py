@@ -101,6 +101,18 @@ def told(folder, elf, address, text):
     kd = elf[elf.find(struct.pack("<III", 1024, 0, 8)):][:64]
     path = put(folder, "bare.pkl", made.profile(made.bare(text, address, kd), made.traces(waves, text, entry)))
     expect_exact(path)
+    source, loose = os.path.join(folder, "k.s"), os.path.join(folder, "loose.o")
+    subprocess.run([RDNA3, "asm", "-c", "-o", loose, source], check=True)
+    with open(loose, "rb") as f:
+        loose = f.read()
+    end, table = 0, struct.unpack_from("<Q", loose, 0x28)[0]
+    for i in range(struct.unpack_from("<H", loose, 0x3c)[0]):  # as tinygrad lays sections out
+        _, kind, flags, _, _, size, _, _, align = struct.unpack_from("<IIQQQQIIQ", loose, table + 64 * i)
+        if kind == 1:
+            end += -end % max(align, 1)
+            entry = made.BASE + end if flags & 4 else entry
+            end += size
+    expect_exact(put(folder, "loose.pkl", made.profile(loose, made.traces(waves, text, entry))))
 
 
 # Arguments that are no buffers, one that the runtime fills in, a constant, LDS that the launch asked for; the second

@@ -68,10 +68,12 @@ static bool take_kernel(const struct co_object *obj, uint64_t offset, struct tru
     return t->kernel != NULL;
 }
 
-/* ---- images without a header ---- */
+/* ---- images without a header, objects that nobody has linked ---- */
+
+#define PROGBITS 1u
 
 struct section {
-    uint64_t address, offset, bytes, flags;
+    uint64_t type, address, offset, bytes, flags, align;
 };
 
 static uint64_t le(const uint8_t *p, unsigned bytes)
@@ -92,25 +94,46 @@ static bool section_at(const struct sqtt_object *o, unsigned i, struct section *
         (o->bytes - table) / SECTION_BYTES < (uint64_t)i + 1)
         return false;
     const uint8_t *s = o->data + table + (size_t)i * SECTION_BYTES;
-    *out = (struct section){.flags = le(s + 8, 8),
+    *out = (struct section){.type = le(s + 4, 4),
+                            .flags = le(s + 8, 8),
                             .address = le(s + 16, 8),
                             .offset = le(s + 24, 8),
-                            .bytes = le(s + 32, 8)};
+                            .bytes = le(s + 32, 8),
+                            .align = le(s + 48, 8)};
     if (out->offset > o->bytes || out->bytes > o->bytes - out->offset)
         out->bytes = 0; /* of a kind that has no bytes */
     return true;
 }
 
-/* Such an image has one kernel and its descriptor, and at most what an ELF file begins
- * with. Source: tinygrad/renderer/amd/elf.py. */
+/* Where tinygrad puts a section that has no address of its own: behind all others.
+ * end  in, out: of what has a place so far */
+static void place(struct section *at, uint64_t *end)
+{
+    if (at->type == PROGBITS && at->address == 0 && at->bytes) {
+        uint64_t align = at->align ? at->align : 1;
+        at->address = *end + (align - *end % align) % align;
+        *end = at->address + at->bytes;
+    }
+}
+
+/* What tinygrad loads itself has one kernel and its descriptor: images that its
+ * assembler makes, which begin at most as an ELF file does, and relocatable objects of
+ * LLVM. Source: tinygrad/renderer/amd/elf.py, tinygrad/runtime/support/elf.py. */
 static bool take_bare(const struct sqtt_object *o, uint64_t offset, struct truth *t)
 {
     struct section text = {0}, at, kd = {0};
+    uint64_t end = 0;
     for (unsigned i = 0; section_at(o, i, &at); i++)
+        if (at.type == PROGBITS && at.address && at.bytes &&
+            at.address + at.bytes > end)
+            end = at.address + at.bytes;
+    for (unsigned i = 0; section_at(o, i, &at); i++) {
+        place(&at, &end);
         if (at.flags & 4u && offset >= at.address && offset - at.address < at.bytes)
             text = at;
         else if (at.flags & 2u && !(at.flags & 4u) && at.bytes == KD_BYTES)
             kd = at;
+    }
     return text.bytes && kd.bytes &&
            keep(t, o->data + text.offset, text.bytes, offset - text.address,
                 o->data + kd.offset);
@@ -132,8 +155,8 @@ bool truth_take_code(const struct sqtt_object *o, uint64_t va, struct truth *t)
             t->code_va = va - t->entry;
             t->object = o->data;
             t->object_bytes = o->bytes;
+            return true;
         }
-        return ok;
     }
     if (!take_bare(o, offset, t))
         return false;

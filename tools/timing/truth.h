@@ -55,8 +55,9 @@ struct truth {
 enum truth_reg { TRUTH_BLOCK = 7, TRUTH_CODE = 8, TRUTH_RSRC = 16 };
 
 /* The kernel whose code begins at that address, if the object has it: text and
- * descriptor. Also of images as tinygrad's assembler makes them, whose ELF header is
- * empty but for the place of the sections, or says little more. */
+ * descriptor. Also of what tinygrad loads itself: images as its assembler makes them,
+ * whose ELF header is empty but for the place of the sections or says little more, and
+ * relocatable objects. */
 bool truth_take_code(const struct sqtt_object *o, uint64_t va, struct truth *t);
 
 /* why  out, filled if false is returned. Owner: truth_free, also then. */

@@ -230,7 +230,7 @@ static int export(const struct options *o, const struct timeline *tl)
     FILE *f = status == CLI_OK ? cli_output_begin(&file, path) : NULL;
     rd_status st = !f        ? RD_E_IO
                    : o->rgp  ? tl_write_rgp(tl, dispatch, &rgp, f)
-                   : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, 0, f)
+                   : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, 0, NULL, 0, f)
                              : tl_write_chrome(tl, &chrome, f);
     int why = errno;
     free(code);
