@@ -64,6 +64,7 @@ struct dispatch {
     atomic_ullong resident_waves, peak_waves;
     struct native_table *native; /* of waves that begin; NULL: they look for it */
     uint32_t *lengths;           /* of workgroups, in instructions, or NULL */
+    double sclk_mhz;             /* of timed waves; 0: 2500 */
     bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
     bool may_mix;                /* EMU_WANT_MIX */
     bool mixes;                  /* ... and the order matters */

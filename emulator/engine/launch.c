@@ -125,6 +125,7 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     r->group.dispatch = dp;
     r->group.programs = &dp->programs;
     r->group.queue = dp->d->queue ? dp->d->queue : &no_queue;
+    r->group.clocks_per_tick = dp->sclk_mhz > 0 ? dp->sclk_mhz / 100 : 25;
     r->group.n_vgprs = dp->n_vgprs;
     for (unsigned i = 0; i < 2; i++) /* no factors yet */
         memset(block + l.lds + 4ul * FACTORS_DWORD(i), 0, 4);

@@ -65,6 +65,11 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
     return RD_OK;
 }
 
+void emu_stepper_sclk(struct emu_stepper *s, double mhz)
+{
+    s->dp.sclk_mhz = mhz;
+}
+
 void emu_stepper_rest(struct emu_stepper *s, struct emu_stats *stats)
 {
     struct dispatch *dp = &s->dp;

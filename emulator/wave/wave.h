@@ -108,6 +108,7 @@ struct workgroup {
     struct dispatch *dispatch;
     struct program_set *programs;
     const struct emu_queue *queue; /* never NULL */
+    double clocks_per_tick;        /* shader clocks in one of the 100 MHz clock */
     unsigned n_vgprs;              /* allocated per wave */
     bool unreported;               /* emu_queue.unreported has been told */
 };

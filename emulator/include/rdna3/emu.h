@@ -182,8 +182,8 @@ struct emu_queue {
     uint32_t packet;     /* index of the dispatch packet in its queue */
     uint64_t realtime;   /* the 100 MHz clock when the dispatch begins */
     /* The 100 MHz clock as it stands: never goes back; called in the thread that runs
-     * the wave. NULL: it begins at realtime and follows the wave's own clock, so that
-     * the same dispatch always reads the same. */
+     * the wave. NULL: it begins at realtime and follows the wave's own clock (of 2.5
+     * GHz, or emu_stepper_sclk), so that the same dispatch always reads the same. */
     uint64_t (*clock)(void *ctx);
     /* Called in the thread that runs the wave, while it runs; NULL: nobody listens. */
     void (*interrupt)(void *ctx, const struct emu_interrupt *interrupt);

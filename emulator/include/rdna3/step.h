@@ -73,6 +73,10 @@ RD_CHECKED rd_status emu_stepper_want(struct emu_stepper *s, unsigned want);
  * misaligned or out-of-range LDS addresses. For code that was captured, not written. */
 void emu_stepper_tolerate(struct emu_stepper *s);
 
+/* The clocks of emu_wave_step are of so many MHz (default 2500): what waves read as
+ * REALTIME goes by that, from the next workgroup on. */
+void emu_stepper_sclk(struct emu_stepper *s, double mhz);
+
 /* Put a workgroup in place: registers and LDS as hardware initialises them.
  *
  * number  linear workgroup; any order, each at most once

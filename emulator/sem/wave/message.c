@@ -36,8 +36,12 @@ WAVE_OP(s_sendmsghalt)
 #define NO_DOORBELL 0xbadu
 #define TBA_PRESENT (UINT64_C(1) << 63)
 
-/* Shader clocks per tick of the 100 MHz clock, at 2.5 GHz. */
-#define CLOCKS_PER_TICK 25u
+/* The 100 MHz clock of who has no other: of so many shader clocks a tick. */
+static uint64_t by_own_clock(const struct wave *w)
+{
+    double per_tick = w->group->clocks_per_tick;
+    return (uint64_t)((double)wave_clock(w) / per_tick);
+}
 
 /* The answer to a message; false if there is none. TBA and TMA are registers
  * that hold address bits 47:8. */
@@ -50,8 +54,7 @@ static bool answer(struct wave *w, unsigned message, uint64_t *value)
         *value = q->knows_doorbell ? q->doorbell : NO_DOORBELL;
         return true;
     case RTN_GET_REALTIME:
-        *value =
-            q->clock ? q->clock(q->ctx) : q->realtime + wave_clock(w) / CLOCKS_PER_TICK;
+        *value = q->clock ? q->clock(q->ctx) : q->realtime + by_own_clock(w);
         return true;
     case RTN_GET_DDID:
         *value = q->packet;

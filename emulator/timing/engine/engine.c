@@ -213,6 +213,7 @@ static rd_status open_dispatch(struct tm_engine *t, struct emu *emu,
     rd_status st = emu_stepper_create(emu, dispatch, &t->stepper, fault);
     if (st != RD_OK)
         return st;
+    emu_stepper_sclk(t->stepper, t->config.sclk_mhz);
     t->launch = *emu_stepper_launch(t->stepper);
     if (tm_is_part(t)) {
         if (t->config.part_first > t->launch.n_groups ||

@@ -26,6 +26,7 @@ static rd_status open_one(struct tm_engine *t, struct emu *emu,
     rd_status st = emu_stepper_create(emu, is->dispatch, &o->stepper, fault);
     if (st != RD_OK)
         return st;
+    emu_stepper_sclk(o->stepper, t->config.sclk_mhz);
     o->launch = *emu_stepper_launch(o->stepper);
     o->lanes = o->launch.lanes;
     o->wgp_mode = is->dispatch->rsrc1 >> 29 & 1u;
