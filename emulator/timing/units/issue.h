@@ -244,8 +244,25 @@ static inline void wait_memory(const struct tm_base *b, struct tm_wave *w,
     at_least(o, queue_free(q, o->t, (unsigned)PARAM(b, mem_queue)), TM_S_MEM_QUEUE);
 }
 
-static void wait_counters(const struct tm_base *b, struct tm_wave *w,
-                          const struct tm_inst *i, struct bound *o)
+TM_HOT void wait_counter(const struct tm_base *b, struct tm_fifo *f, unsigned limit,
+                         struct bound *o)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from = NULL;
+    if (!f->n)
+        return;
+    int64_t when = fifo_wait(b, f, limit, o->t, &why, &from);
+    if (when == o->t && o->why == TM_S_NONE) { /* for the account alone */
+        o->why = why;
+        o->from = from;
+    }
+    at_least_from(o, when, why, from);
+}
+
+__attribute__((noinline)) static void wait_any_counter(const struct tm_base *b,
+                                                       struct tm_wave *w,
+                                                       const struct tm_inst *i,
+                                                       struct bound *o)
 {
     static const uint8_t counter[TM_COUNTERS] = {TM_VM, TM_VS, TM_LGKM, TM_EXP};
     if ((i->wait[0] != TM_NO_WAIT && w->counter[TM_VM].n) ||
@@ -253,18 +270,18 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
         tm_send_settle(b, &w->simd->cu->send, b->now + PARAM(b, lds_start));
     for (unsigned rest = i->waits; rest; rest &= rest - 1) {
         unsigned c = (unsigned)__builtin_ctz(rest);
-        uint8_t why = TM_S_NONE;
-        if (!w->counter[counter[c]].n)
-            continue;
-        const struct tm_inst *from = NULL;
-        int64_t when =
-            fifo_wait(b, &w->counter[counter[c]], i->wait[c], o->t, &why, &from);
-        if (when == o->t && o->why == TM_S_NONE) { /* for the account alone */
-            o->why = why;
-            o->from = from;
-        }
-        at_least_from(o, when, why, from);
+        wait_counter(b, &w->counter[counter[c]], i->wait[c], o);
     }
+}
+
+/* s_waitcnt: mostly for the LDS and constants alone. */
+TM_HOT void wait_counters(const struct tm_base *b, struct tm_wave *w,
+                          const struct tm_inst *i, struct bound *o)
+{
+    if (i->waits & 3u || w->counter[TM_EXP].n)
+        wait_any_counter(b, w, i, o);
+    else if (i->waits)
+        wait_counter(b, &w->counter[TM_LGKM], i->wait[2], o);
 }
 
 /* In a clause of another wave, unless something else follows there: look again when its
@@ -537,6 +554,13 @@ TM_HOT int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_
                               const struct tm_inst **from, enum tm_sort sort)
 {
     const struct tm_inst *i = w->next;
+    if (sort == TM_SORT_WAIT) {
+        struct bound o = {b->now, TM_S_NONE, NULL};
+        wait_counters(b, w, i, &o);
+        *why = o.why;
+        *from = o.from;
+        return o.t;
+    }
     bool goes = sort == TM_SORT_LDS         ? lds_goes(b, w)
                 : sort == TM_SORT_WAIT      ? false
                 : sort == TM_SORT_SALU      ? any_port(b, w, TM_SALU)
