@@ -331,7 +331,7 @@ static inline int64_t queue_return(const struct tm_base *b, const struct tm_inst
     return PARAM(b, lds_queue_return) + 2 * (int64_t)(pairs * passes);
 }
 
-static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
+TM_HOT void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                       const struct emu_event *event, unsigned passes)
 {
     const struct tm_base *b = &c->b;
