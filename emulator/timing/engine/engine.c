@@ -60,6 +60,11 @@ rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
     return tm_push_own(t, 0, se);
 }
 
+rd_status tm_push_event(struct tm_engine *t, int64_t when, const struct tm_wave *w)
+{
+    return tm_events_push(&t->events, tm_now(t), when, tm_key(w));
+}
+
 rd_status tm_turn_of_own(struct tm_engine *t, unsigned number)
 {
     if (number == TM_OWN) /* it has been looked */

@@ -263,16 +263,18 @@ static inline uint64_t tm_key(const struct tm_wave *w)
            w->index;
 }
 
+/* The wave's turn in a run that has one queue. */
+RD_CHECKED rd_status tm_push_event(struct tm_engine *t, int64_t when,
+                                   const struct tm_wave *w);
 /* The wave's turn; when: now or later. */
-RD_CHECKED static inline rd_status tm_push(struct tm_engine *t, int64_t when,
-                                           struct tm_wave *w)
+RD_CHECKED TM_HOT rd_status tm_push(struct tm_engine *t, int64_t when,
+                                    struct tm_wave *w)
 {
     w->due = when;
-    if (w->turns) {
-        tm_turns_put(w->turns, w, when);
-        return RD_OK;
-    }
-    return tm_events_push(&t->events, tm_now(t), when, tm_key(w));
+    if (!w->turns)
+        return tm_push_event(t, when, w);
+    tm_turns_put(w->turns, w, when);
+    return RD_OK;
 }
 
 /* One of the engine's own. */

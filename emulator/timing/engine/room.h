@@ -15,8 +15,8 @@
 /* Is the wave held by want of room alone, and behind others? While one is in a clause,
  * the others wait for that as well. Who was the first and comes behind the wave has no
  * turn then. */
-__attribute__((noinline)) static bool tm_stands_for_lds(const struct tm_engine *t,
-                                                        struct tm_wave *w, int64_t when)
+static inline bool tm_stands_for_lds(const struct tm_engine *t, struct tm_wave *w,
+                                     int64_t when)
 {
     const struct tm_simd *s = w->simd;
     struct tm_turns *q = w->turns;

@@ -184,8 +184,8 @@ static inline bool valu_opens(const struct tm_base *b, const struct tm_simd *s,
 
 /* Is the wave held by the VALU alone, and behind others? Of what these may change
  * meanwhile, tm_put_off tells what it looks at beside that. */
-TM_APART static bool stands_for_valu(const struct tm_engine *t, struct tm_wave *w,
-                                     int64_t when, uint8_t why)
+static inline bool stands_for_valu(const struct tm_engine *t, struct tm_wave *w,
+                                   int64_t when, uint8_t why)
 {
     const struct tm_inst *i = w->next;
     struct tm_line *line = w->simd->line;
@@ -201,21 +201,26 @@ TM_APART static bool stands_for_valu(const struct tm_engine *t, struct tm_wave *
     return true;
 }
 
-/* The wave's next turn, when it has waited for something. */
-static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
-                                   uint8_t why)
+TM_APART static bool stands(const struct tm_engine *t, struct tm_wave *w, int64_t when,
+                            uint8_t why)
 {
-    bool stands = false;
-    if (w->turns && w->next->cls == TM_VALU)
-        stands =
-            (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST) &&
-            stands_for_valu(t, w, when, why);
-    else if (w->turns && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS)
-        stands = tm_stands_for_lds(t, w, when);
-    if (!stands)
-        return tm_push(t, when, w);
-    w->due = when;
-    return RD_OK;
+    if (!w->turns)
+        return false;
+    if (why == TM_S_MEM_QUEUE)
+        return w->next->cls == TM_LDS && tm_stands_for_lds(t, w, when);
+    return w->next->cls == TM_VALU && stands_for_valu(t, w, when, why);
+}
+
+/* The wave's next turn, when it has waited for something. */
+TM_HOT rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                            uint8_t why)
+{
+    bool valu = why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST;
+    if ((valu || why == TM_S_MEM_QUEUE) && stands(t, w, when, why)) {
+        w->due = when;
+        return RD_OK;
+    }
+    return tm_push(t, when, w);
 }
 
 /* Of those that wait for the VALU of a SIMD, who has been put off looks: then. */
