@@ -59,9 +59,9 @@ void tm_fetch_until(const struct tm_base *b, struct tm_fetch *f,
 {
     uint64_t last = (offset + w->ahead) / LINE;
     const struct tm_canon *canon = &f->mem->canon;
-    for (; w->fetched <= last && tm_canon_is_code(canon, w->fetched * LINE);
-         w->fetched++)
-        w->last = tm_max(w->last, request(b, f, w->fetched, now));
+    for (; w->fetched <= last; w->fetched++)
+        if (tm_canon_is_code(canon, w->fetched * LINE)) /* else it is passed over */
+            w->last = tm_max(w->last, request(b, f, w->fetched, now));
 }
 
 /* 64 bytes from the instruction cache, one request after the other; when they come. */
