@@ -501,8 +501,13 @@ void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
     r->lines = 0;
     r->segments = 0;
     r->turns = 0;
-    r->half[0] = r->half[1] = 0;
     r->cycles = r->groups = 0;
+    if (!event->n_accesses) { /* it goes the way of the others, and takes its cycle */
+        r->cycles = 1;
+        sum->asked.cycles++;
+        return;
+    }
+    r->half[0] = r->half[1] = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         uint64_t lanes = lanes_of(x), bytes = x->bytes * lanes;

@@ -76,12 +76,6 @@ static inline void queue_add(struct tm_queue *q, int64_t free_at)
     q->free_at[at] = free_at;
 }
 
-/* The newest entry becomes free at another time. */
-static inline void queue_last(struct tm_queue *q, int64_t free_at)
-{
-    q->free_at[(q->first + q->n - 1) % 64] = free_at;
-}
-
 /* When fewer than limit entries are held. */
 static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned limit)
 {

@@ -224,7 +224,8 @@ static bool look_up_array(const struct tm_base *b, const struct tm_memory *m,
         struct tm_sent_op *o = t->now[t->looked_up];
         if (!o->looked_up && !look_up(b, m, o))
             return false;
-        tm_vmem_look_up_array(o->to, o->inst, o->request);
+        if (o->request->lines || o->inst->drops_gl1)
+            tm_vmem_look_up_array(o->to, o->inst, o->request);
     }
     return true;
 }
@@ -301,9 +302,9 @@ static void fetch_next(const struct tm_memory *m, const struct tm_sent *t, size_
         __builtin_prefetch(t->now[at + 3]);
     if (at + 2 < t->n_now)
         fetch(t->now[at + 2]->request);
-    if (at + 1 < t->n_now)
+    if (at + 1 < t->n_now && t->now[at + 1]->request->lines)
         tm_vmem_fetch(m, t->now[at + 1]->request);
-    if (at < t->n_now)
+    if (at < t->n_now && t->now[at]->request->lines)
         tm_vmem_fetch_far(m, t->now[at]->request);
 }
 
@@ -398,7 +399,6 @@ static int64_t take_path(const struct tm_base *b, struct tm_path *p, unsigned tu
                          struct tm_send_op *o)
 {
     int64_t accept = tm_max(tm_max(p->free, o->ready), o->accept);
-    o->free = p->free;
     if (turn != p->last)
         p->burst = 0;
     else if (accept > p->free) /* its turn has passed meanwhile */
@@ -410,7 +410,13 @@ static int64_t take_path(const struct tm_base *b, struct tm_path *p, unsigned tu
     return accept;
 }
 
-/* Who waits hears of it, of a SIMD's from one on; but of the one that has just come. */
+/* The path once it has had it. */
+static struct tm_path path_behind(const struct tm_send_op *o, unsigned simd)
+{
+    return (struct tm_path){o->accept + o->cycles, o->burst, simd};
+}
+
+/* Who waits hears of it, of a SIMD's from one on. */
 static void tell_sends(struct tm_sends *l, unsigned from, const int64_t *accept)
 {
     struct tm_queue *q = &op_of(l, 0)->in->vmem_queue;
@@ -420,48 +426,41 @@ static void tell_sends(struct tm_sends *l, unsigned from, const int64_t *accept)
         struct tm_send_op *o = op_of(l, k);
         if (held > 0)
             q->free_at[(q->first + --held) % 64] = accept[k] + o->cycles;
-        if (!o->accept)
-            o->accept = accept[k];
-        else if (o->accept < accept[k])
+        if (o->accept < accept[k])
             put_off(o, accept[k]);
     }
 }
 
-/* Arrange what waits. */
-static void arrange(const struct tm_base *b, struct tm_send *s)
+/* The newest of a SIMD finds its place behind the one before it. It may come before
+ * some of the other SIMD's: those go later. All others stay as they are. */
+static void arrange(const struct tm_base *b, struct tm_send *s, unsigned simd)
 {
-    struct tm_path p = s->begin;
-    int64_t accept[2][TM_SENDS];
-    unsigned at[2] = {0, 0}, n[2] = {s->of[0].n, s->of[1].n};
-    unsigned later[2] = {n[0], n[1]}; /* from the first that is */
-    while (at[0] < n[0] || at[1] < n[1]) {
-        unsigned turn = at[0] == n[0];
-        struct tm_send_op *o = op_of(&s->of[turn], at[turn]);
-        if (!turn && at[1] < n[1]) {
-            struct tm_send_op *other = op_of(&s->of[1], at[1]);
-            turn = p.last ? choose(b, &p, other, o) : choose(b, &p, o, other);
-            o = turn ? other : o;
-        }
-        unsigned k = at[turn]++;
-        accept[turn][k] = take_path(b, &p, turn, o);
-        if (accept[turn][k] != o->accept && later[turn] > k)
-            later[turn] = k;
+    struct tm_sends *own = &s->of[simd], *other = &s->of[!simd];
+    struct tm_send_op *o = op_of(own, own->n - 1);
+    const struct tm_send_op *before = own->n > 1 ? op_of(own, own->n - 2) : NULL;
+    int64_t accept[TM_SENDS], after = before ? before->accept : INT64_MIN;
+    unsigned from = other->n;
+    while (from > 0 && op_of(other, from - 1)->accept > after)
+        from--;
+    if (from == other->n) {
+        o->accept = take_path(b, &s->end, simd, o);
+        return;
     }
+    struct tm_path p = before ? path_behind(before, simd) : s->begin;
+    for (; from < other->n; from++) {
+        const struct tm_send_op *next = op_of(other, from);
+        unsigned turn =
+            p.last == simd ? choose(b, &p, o, next) : choose(b, &p, next, o);
+        if (turn == simd)
+            break;
+        p = path_behind(next, !simd);
+    }
+    o->accept = take_path(b, &p, simd, o);
+    for (unsigned k = from; k < other->n; k++)
+        accept[k] = take_path(b, &p, !simd, op_of(other, k));
     s->end = p;
-    for (unsigned k = 0; k < 2; k++)
-        if (later[k] < n[k])
-            tell_sends(&s->of[k], later[k], accept[k]);
-}
-
-/* The newest, of a SIMD, comes behind all others: who comes later loses only to those
- * that the path could take before. */
-static bool is_last(struct tm_send *s, unsigned simd, const struct tm_send_op *o)
-{
-    struct tm_sends *other = &s->of[!simd];
-    if (other->n == 0 || (s->of[simd].n > 1 && s->end.last == simd))
-        return true;
-    const struct tm_send_op *last = op_of(other, other->n - 1);
-    return s->end.last != simd && last->free < o->ready && last->ready < o->ready;
+    if (from < other->n)
+        tell_sends(other, from, accept);
 }
 
 /* The next one that is accepted before a time. Returns its SIMD, 2: none. */
@@ -480,7 +479,7 @@ void tm_send_go(const struct tm_base *b, struct tm_send *s, int64_t until)
 {
     for (unsigned k; (k = next_to_go(s, until)) < 2; s->n--) {
         struct tm_send_op *o = op_of(&s->of[k], 0);
-        s->begin = (struct tm_path){o->accept + o->cycles, o->burst, k};
+        s->begin = path_behind(o, k);
         s->of[k].first++;
         s->of[k].n--;
         go(b, s, o);
@@ -509,10 +508,6 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
      * was said. */
     tm_send_settle(b, s, s->n == TM_SENDS ? INT64_MAX : ready);
     tm_vmem_request(b, s->mem, place_of(w), event, request, &s->sent->traffic);
-    uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
-    fifo_at(f, number)->open = true;
-    w->open++;
-    queue_add(&w->simd->vmem_queue, ready);
     unsigned simd = w->simd == &w->simd->cu->simd[1];
     struct tm_sends *l = &s->of[simd];
     struct tm_send_op *o = op_of(l, l->n++);
@@ -523,18 +518,16 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                              .age = w->age,
                              .ready = ready,
                              .cycles = cycles,
-                             .counted = number,
                              .request = request,
                              .more = w->hints.clause_more,
                              .list = w->list,
                              .listed = tm_listed(w)};
-    if (is_last(s, simd, o)) {
-        o->accept = take_path(b, &s->end, simd, o);
-        queue_last(&w->simd->vmem_queue, o->accept + cycles);
-    } else {
-        arrange(b, s);
-    }
-    fifo_at(f, number)->done = o->accept + 1; /* then it is known */
+    arrange(b, s, simd);
+    o->counted = /* it is known when it is accepted */
+        fifo_add(f, o->accept + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
+    fifo_at(f, o->counted)->open = true;
+    w->open++;
+    queue_add(&w->simd->vmem_queue, o->accept + cycles);
     tm_operands_send(b, &w->simd->valu.operands, i, o->accept);
     w->mem.vmem_accept = o->accept;
     w->mem.sent = tm_max(w->mem.sent, o->accept + cycles);

@@ -18,8 +18,8 @@ struct tm_send_op {
     struct tm_simd *in;
     const struct tm_inst *inst;
     uint64_t age;
-    int64_t ready, accept;    /* accept: as far as is known, 0: it has just come */
-    int64_t free, burst;      /* of the path before it, and behind it */
+    int64_t ready, accept;    /* accept: as far as is known */
+    int64_t burst;            /* of its SIMD, with it: tm_path */
     unsigned cycles, counted; /* counted: its number in the counter */
     bool more;                /* of a clause whose first has gone */
     struct tm_list *list;     /* of the wave, even if that has left */
