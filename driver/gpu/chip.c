@@ -67,7 +67,8 @@ struct chip_run {
     struct offer *first; /* chip.lock: that have not ended, in the order they came */
     struct tm_engine *_Atomic engine;
     uint64_t start; /* of cycle 0, later by the time for which it stood still */
-    bool closing;   /* nothing runs any more */
+    unsigned launches;
+    bool closing; /* nothing runs any more */
     pid_t pid;
     _Atomic pid_t tid;
 };
@@ -227,11 +228,11 @@ static void refuse(struct chip_run *r, struct offer *o, rd_status st)
 }
 
 /* The run's, from here on. */
-static void prepare(const struct chip_run *r, struct offer *o)
+static void prepare(struct chip_run *r, struct offer *o)
 {
     o->around.realtime = r->start;
     o->launch.dispatch = &o->d;
-    o->launch.queue = o->q->id;
+    o->launch.queue = r->launches++; /* their workers keep order */
     atomic_store(&o->q->standing, false);
     atomic_store(&o->q->watch.threads, 1);
     o->state = RUNS_NOW;

@@ -10,8 +10,9 @@
 #include "inspect.h"
 #include "timing.h"
 
-#define PAGE 4096u
-#define MOST 64u
+#define PAGE  4096u
+#define MOST  64u
+#define TRIPS 24u
 
 enum what { WORK, FAULTS, STANDS, ENDLESS, TALKS, KINDS };
 
@@ -19,7 +20,7 @@ enum what { WORK, FAULTS, STANDS, ENDLESS, TALKS, KINDS };
 
 /* Of each kind at a multiple of 256 bytes. s0: number of the workgroup. */
 static const uint32_t code[KINDS][64] = {
-    [WORK] = {0xb0080060,             /* s_movk_i32 s8, 96 */
+    [WORK] = {0xb0080000 | TRIPS,     /* s_movk_i32 s8, TRIPS */
               0x06020300,             /* v_add_f32 v1, v0, v1 */
               0x10040301,             /* v_mul_f32 v2, v1, v1 */
               0x7e066702,             /* v_sqrt_f32 v3, v2 */
@@ -225,7 +226,7 @@ static void check_whole(const struct guest *g)
 {
     ck_assert_int_eq(g->how.status, RD_OK);
     ck_assert_uint_eq(g->how.stats.instructions,
-                      (uint64_t)g->d.groups[0] * 4 * WORK_INSTS(96));
+                      (uint64_t)g->d.groups[0] * 4 * WORK_INSTS(TRIPS));
     ck_assert_uint_eq(g->how.stats.workgroups, g->d.groups[0]);
 }
 
@@ -284,17 +285,17 @@ START_TEST(who_comes_later_begins_later)
                              guest(&c, WORK, 40, 2)};
         g[0].d.rsrc1 |= (mode & 1) << 29;
         g[1].d.rsrc1 |= mode >> 1 << 29;
-        g[1].at = 5000;
-        g[2].at = 1000;
-        g[2].launch.from = 9000;
+        g[1].at = 2500;
+        g[2].at = 500;
+        g[2].launch.from = 4000;
         (void)run(&c, g, 3, RD_OK);
         struct tm_launch_seen seen = g[1].seen;
         for (unsigned k = 0; k < 3; k++)
             check_whole(&g[k]);
-        ck_assert_int_ge(seen.begun, 5000);
-        ck_assert_int_lt(seen.begun, 5000 + 20 * 64);
+        ck_assert_int_ge(seen.begun, 2500);
+        ck_assert_int_lt(seen.begun, 2500 + 20 * 64);
         ck_assert_int_ge(seen.end - seen.first, least * 9 / 10);
-        ck_assert_int_eq(g[2].seen.begun, (9000 + 63) / 64 * 64);
+        ck_assert_int_eq(g[2].seen.begun, (4000 + 63) / 64 * 64);
         ck_assert_int_eq(g[0].seen.begun, 0);
         (void)run(&c, g, 3, RD_OK);
         ck_assert(is_equal(&g[1].seen, &seen));
@@ -310,7 +311,7 @@ START_TEST(who_follows_begins_behind)
     create(&c);
     struct guest g[20] = {guest(&c, WORK, 3000, 0)};
     for (unsigned k = 1; k < 20; k++) {
-        g[k] = guest(&c, k % 3 ? WORK : TALKS, 8, 1);
+        g[k] = guest(&c, k % 3 ? WORK : TALKS, 8, k);
         g[k].after = k > 1 ? (int)k - 1 : -1;
     }
     (void)run(&c, g, 20, RD_OK);
