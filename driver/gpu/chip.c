@@ -12,7 +12,8 @@
  * begins where the run is by then. Once nothing is left the run has ended, and the next
  * one meets cold caches.
  *
- * Must not know packets. Rules: chip.lock is taken last but for the clock's; an offer
+ * Must not know packets. Rules: chip.lock is taken last but for the clock's and
+ * a queue's; an offer
  * is its worker's until it is in a run, and again once it has ended.
  *
  * SPDX-License-Identifier: MIT
@@ -143,12 +144,15 @@ static bool rests(const struct gpu_queue *q, uint64_t steps)
             cp_bell(q) == atomic_load(&q->taken));
 }
 
-/* Do all? several: could any but one of them run kernels? */
+/* Do all? several: could any but one of them run kernels? Who has the lock may wait for
+ * this thread. */
 static bool all_rest(struct gpu *gpu, bool *several)
 {
     bool all = true;
     unsigned compute = 0;
-    pthread_mutex_lock(&gpu->queue_lock);
+    *several = true;
+    if (pthread_mutex_trylock(&gpu->queue_lock) != 0)
+        return false;
     uint64_t steps = atomic_load(&gpu->chip.steps);
     for (unsigned i = 0; i < GPU_MAX_QUEUES; i++) {
         const struct gpu_queue *q = gpu->queues[i];
@@ -161,13 +165,16 @@ static bool all_rest(struct gpu *gpu, bool *several)
     return all;
 }
 
-/* Is somebody in a hurry to leave the run? */
-static bool is_cancelled(struct chip_run *r)
+/* Is there an order that the run has to obey? */
+static bool is_ordered(struct chip_run *r)
 {
     bool any = false;
     pthread_mutex_lock(&r->gpu->chip.lock);
-    for (const struct offer *o = r->first; o; o = o->next)
-        any |= !o->cancelled && cp_control(o->q) == EMU_CONTROL_CANCEL;
+    for (const struct offer *o = r->first; o; o = o->next) {
+        int order = cp_control(o->q);
+        any |=
+            order == EMU_CONTROL_SHOW || (order == EMU_CONTROL_CANCEL && !o->cancelled);
+    }
     pthread_mutex_unlock(&r->gpu->chip.lock);
     return any;
 }
@@ -179,7 +186,7 @@ static void settle(struct chip_run *r)
     uint64_t start = now_ns(), rested = 0; /* since when, or 0 */
     unsigned quiet = 0;
     bool several;
-    while (now_ns() - start < QUEUES_NS && !is_cancelled(r)) {
+    while (now_ns() - start < QUEUES_NS && !is_ordered(r)) {
         gpu_look_at_bells(gpu);
         bool rest = all_rest(gpu, &several);
         uint64_t now = now_ns();
@@ -373,6 +380,8 @@ static bool go_on(void *ctx, uint64_t cycles)
 {
     struct chip_run *r = ctx;
     gpu_clock_reach(&r->gpu->clock, r->start + cp_ticks(r->gpu, cycles));
+    if (r->closing)
+        return true;
     join_all(r);
     stand(r);
     return cancel(r);
@@ -529,6 +538,14 @@ static struct chip_run *begin(const struct chip_run *like)
     return r;
 }
 
+static uint32_t priority_of(struct gpu_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    uint32_t priority = q->config.priority;
+    pthread_mutex_unlock(&q->lock);
+    return priority;
+}
+
 /* chip.lock held. False: no thread for it. */
 static bool offer(struct offer *o)
 {
@@ -536,7 +553,7 @@ static bool offer(struct offer *o)
     struct chip_run like = {.gpu = q->gpu,
                             .space = q->space,
                             .emu = o->emu,
-                            .priority = q->config.priority,
+                            .priority = priority_of(q),
                             .pid = getpid()};
     like.masked = cp_cu_mask(q, like.mask);
     struct chip_run *r = find(o, &like);

@@ -146,7 +146,7 @@ struct gpu_chip {
     pthread_mutex_t lock;
     pthread_cond_t ended;   /* some dispatch has */
     _Atomic uint64_t steps; /* of queues; not 0 */
-    uint64_t lingered_ns;   /* that programs were waited for */
+    _Atomic uint64_t lingered_ns; /* that programs were waited for */
 };
 void gpu_chip_init(struct gpu_chip *chip);
 void gpu_chip_destroy(struct gpu *gpu); /* waits for its threads */

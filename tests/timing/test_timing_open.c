@@ -73,9 +73,10 @@ struct chip {
 struct guest {
     struct emu_dispatch d;
     struct tm_launch launch;
-    uint64_t at;     /* joins once the run has come so far */
-    int after;       /* ... once that one has ended; -1: never mind */
-    uint64_t cancel; /* is cancelled then; 0: not */
+    uint64_t at;            /* joins once the run has come so far */
+    int after;              /* ... once that one has ended; -1: never mind */
+    uint64_t cancel;        /* is cancelled then; 0: not */
+    uint64_t stands, until; /* stands still from then on, as long; 0: does not */
     bool joined, cancelled;
     unsigned number, told;
     struct tm_ended how;
@@ -155,6 +156,8 @@ static bool poll(void *ctx, uint64_t cycles)
             g->cancelled = true;
             tm_cancel(p->t, g->number);
         }
+        if (g->joined && g->stands && !g->told)
+            tm_hold(p->t, g->number, cycles >= g->stands && cycles < g->until);
     }
     return true;
 }
@@ -383,6 +386,27 @@ START_TEST(one_is_cancelled)
 }
 END_TEST
 
+/* Who stands still begins nothing and ends nothing; the others do. */
+START_TEST(one_stands_still)
+{
+    struct chip c;
+    create(&c);
+    for (unsigned first = 0; first < 2; first++) {
+        struct guest g[3] = {guest(&c, WORK, 900, 0), guest(&c, WORK, 900, 1),
+                             guest(&c, WORK, 10, 2)};
+        g[first].stands = 700;
+        g[first].until = 60000;
+        g[2].after = !first;
+        (void)run(&c, g, 3, RD_OK);
+        for (unsigned k = 0; k < 3; k++)
+            check_whole(&g[k]);
+        ck_assert_int_lt(g[!first].seen.end, 60000);
+        ck_assert_int_gt(g[first].seen.end, 60000);
+    }
+    destroy(&c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timing_open");
@@ -394,6 +418,7 @@ int main(void)
     tcase_add_test(tests, who_follows_begins_behind);
     tcase_add_test(tests, a_fault_is_one_launchs);
     tcase_add_test(tests, one_is_cancelled);
+    tcase_add_test(tests, one_stands_still);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
