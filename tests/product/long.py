@@ -164,6 +164,21 @@ def insts(code, folder):
     expect(call("run", code, "--max-insts", "5")[0] == 2, "--max-insts without --timing")
 
 
+def parts(code, _):
+    """The processes of --timing-part all/N end as one would, also if only the first is told to."""
+    every = ["run", code, "--grid", "8000", "--timing", "--timing-part", "all/2"]
+    expect(call(*every, "--timeout", "0.5") == (124, "error: the time of --timeout is over\n"), "--timeout")
+    expect(call(*every, "--max-insts", "1000") == (124, "error: the instructions of --max-insts have run\n"),
+           "--max-insts")
+    expect(call("run", code, "--timing", "--timing-sample", "auto", "--max-insts", "5")[0] == 2, "--max-insts of a sample")
+    for how, status, words in ((signal.SIGINT, 130, "error: interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, "")):
+        with subprocess.Popen([RDNA3, *every], stderr=subprocess.PIPE, text=True) as p:
+            time.sleep(2)
+            p.send_signal(how)
+            told = p.communicate(timeout=60)[1]  # who has been left behind would hold the pipe
+        expect((p.returncode, told) == (status, words), f"{p.returncode} {told}")
+
+
 def hours(code, folder):
     """A warning that names the option which helps."""
     status, told = call("run", code, "--timing", "--grid", "50000000", "--timeout", "4")
@@ -188,7 +203,7 @@ def main():
         expect(call("asm", source, "-o", code)[0] == 0, "the loop does not assemble")
         {"timeout": timeout, "interrupt": interrupt,
          "interrupt_auto": interrupt_auto, "interrupt_exec": interrupt_exec, "terminal": terminal,
-         "insts": insts, "hours": hours}[WHAT](code, folder)
+         "insts": insts, "hours": hours, "parts": parts}[WHAT](code, folder)
     return 0
 
 

@@ -61,7 +61,7 @@ def sums(folder):
         added = [number(r"adds (\d+)", tell(command, "--timing-part", "%d/%d" % (i, parts), *sample)[1])
                  for i in range(parts)]
         expect(added == [int(n) for n in re.findall(r"adds (\d+)", told)] and sum(added) == guess, added)
-    for option, why in (("all/400", "fewer parts"), ("4/4", "I/N"), ("0/0", "I/N"), ("x", "I/N")):
+    for option, why in (("all/400", "fewer parts"), ("all/5000", "5000 parts of "), ("0/5000", "5000 parts of "), ("4/4", "I/N"), ("0/0", "I/N"), ("x", "I/N")):
         status, told = tell(command, "--timing-part", option)
         expect(status and why in told, told)
     for more in (["--timing-sample", "auto"], ["--print", "0:u32"], ["--viz"]):

@@ -64,7 +64,7 @@ static void disarm(struct run_ending *e)
     to_cancel = NULL;
 }
 
-static int cancelled_status(const struct run_ending *e)
+int run_ending_status(const struct run_ending *e)
 {
     return e->timed_out || e->too_many ? RUN_TIMED_OUT : RUN_INTERRUPTED;
 }
@@ -173,6 +173,9 @@ int run_ending_options(const struct run_options *o)
         return cli_error(CLI_USAGE, "--timeout goes without --device kfd");
     if (o->ending.max_insts && !o->timing.on)
         return cli_error(CLI_USAGE, "--max-insts goes with --timing (else: --timeout)");
+    if (o->ending.max_insts && o->timing.sample_auto)
+        return cli_error(CLI_USAGE, "--max-insts goes without --timing-sample auto, "
+                                    "which has a number of its own: auto:N");
     return postmortem_can_write(o->ending.core_path);
 }
 
@@ -222,7 +225,7 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
             postmortem_waves(&e->capture, &about, o->next != NULL);
         if (o->timing.on)
             tell_cycles(o);
-        status = e->control == EMU_CONTROL_CANCEL ? cancelled_status(e) : status;
+        status = e->control == EMU_CONTROL_CANCEL ? run_ending_status(e) : status;
     }
     about.memory = true;
     if (e->core_path && (interrupted || st == RD_E_FAULT)) {

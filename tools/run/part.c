@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "branch.h"
 #include "run.h"
 
 int run_part_check(const struct run_options *o)
@@ -98,6 +99,11 @@ static int run_one(struct run_options *o, struct emu *emu,
         emu_fault_text(&fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
+    if (st == RD_E_TIMEOUT) /* told by who asked for it, but for --max-insts */
+        return o->ending.too_many
+                   ? (cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending)),
+                      RUN_TIMED_OUT)
+                   : CLI_FAILED;
     if (st == RD_E_RANGE)
         return run_part_refused(o, t);
     if (st != RD_OK)
@@ -109,37 +115,32 @@ static int run_one(struct run_options *o, struct emu *emu,
 static int branch(struct run_options *o, struct emu *emu,
                   const struct emu_dispatch *dispatch, struct adds *a)
 {
-    int ends[2], how = 0;
-    fflush(NULL);
-    if (pipe(ends) != 0)
+    int in, out;
+    pid_t child = run_branch_off(&in, &out);
+    if (child < 0)
         return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
-    pid_t child = fork();
     if (child == 0) {
-        close(ends[0]);
-        int status = run_one(o, emu, dispatch, ends[1]);
+        int status = run_one(o, emu, dispatch, out);
         fflush(NULL);
         _exit(status);
     }
-    close(ends[1]);
-    ssize_t n = child > 0 ? read(ends[0], a, sizeof *a) : -1;
-    close(ends[0]);
-    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR)
-        ;
-    if (child < 0)
-        return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
+    bool answered = run_branch_read(child, in, &o->ending.control, a, sizeof *a);
+    int how = run_branch_reap(child, in);
+    if (o->ending.control == EMU_CONTROL_CANCEL) {
+        (void)cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
+        return run_ending_status(&o->ending);
+    }
     if (WIFSIGNALED(how))
         return cli_error(CLI_FAILED, "part %" PRIu64 " ended by signal %d",
                          o->timing.part, WTERMSIG(how));
-    return WEXITSTATUS(how)          ? WEXITSTATUS(how)
-           : n == (ssize_t)sizeof *a ? CLI_OK
-                                     : CLI_FAILED;
+    return WEXITSTATUS(how) ? WEXITSTATUS(how) : answered ? CLI_OK : CLI_FAILED;
 }
 
-int run_part_all(struct run_options *o, struct emu *emu,
-                 const struct emu_dispatch *dispatch)
+/* Every part, until one fails. */
+static int each_part(struct run_options *o, struct emu *emu,
+                     const struct emu_dispatch *dispatch, struct adds *sum)
 {
     struct run_timing *rt = &o->timing;
-    struct adds sum = {0, 0};
     for (rt->part = 0; rt->part < rt->parts; rt->part++) {
         struct adds a;
         int status = branch(o, emu, dispatch, &a);
@@ -147,10 +148,31 @@ int run_part_all(struct run_options *o, struct emu *emu,
             return status;
         run_part_choose(rt, dispatch); /* that was in the other process */
         print_adds(rt, a);
-        sum.cycles += a.cycles;
-        sum.error += a.error;
+        sum->cycles += a.cycles;
+        sum->error += a.error;
     }
+    return CLI_OK;
+}
+
+int run_part_all(struct run_options *o, struct emu *emu, struct emu_dispatch *dispatch)
+{
+    struct adds sum = {0, 0};
+    run_ending_timed(o, dispatch); /* the processes take it over */
+    int status = each_part(o, emu, dispatch, &sum);
+    run_ending_timed_over(o);
+    if (status != CLI_OK)
+        return status;
     printf("launch             %" PRIu64 " +- %" PRIu64 " cycles\n", sum.cycles,
            sum.error);
     return cli_finish(CLI_OK);
+}
+
+int run_part_fits(const struct run_timing *rt, const struct emu_dispatch *d)
+{
+    uint64_t groups = (uint64_t)d->groups[0] * d->groups[1] * d->groups[2];
+    return rt->parts <= groups
+               ? CLI_OK
+               : cli_error(CLI_FAILED,
+                           "--timing-part: %" PRIu64 " parts of %" PRIu64 " workgroups",
+                           rt->parts, groups);
 }

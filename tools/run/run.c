@@ -511,6 +511,9 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
                                               .path = o->k.object_path,
                                               .data = code,
                                               .bytes = bytes};
+    int fits = run_part_fits(&o->timing, &d);
+    if (fits != CLI_OK)
+        return fits;
     return o->timing.all_parts ? run_part_all(o, la_emu(la), &d) : dispatch(o, la, &d);
 }
 

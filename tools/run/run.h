@@ -158,14 +158,14 @@ int run_timing_create(const struct run_options *o, const struct tm_range *ranges
                       size_t n_ranges, struct tm_engine **out);
 
 /* --timing-part (part.c): check judges the options with it, choose says which of the
- * workgroups of a launch are the part, tell prints what it adds, all runs every part.
- * Print errors; return an exit status. */
+ * workgroups of a launch are the part, fits whether each has one, tell prints what it
+ * adds, all runs every part. Print errors; return an exit status. */
 int run_part_check(const struct run_options *o);
+int run_part_fits(const struct run_timing *rt, const struct emu_dispatch *dispatch);
 void run_part_choose(struct run_timing *rt, const struct emu_dispatch *dispatch);
 int run_part_refused(const struct run_options *o, const struct tm_engine *t);
 void run_part_tell(const struct run_timing *rt, const struct tm_engine *t);
-int run_part_all(struct run_options *o, struct emu *emu,
-                 const struct emu_dispatch *dispatch);
+int run_part_all(struct run_options *o, struct emu *emu, struct emu_dispatch *dispatch);
 
 /* --timing-sample auto (sample.c): begin counts what the launch executes; branch starts
  * the run of the workgroups that are left over, with the engine that the launch gets,
@@ -203,6 +203,7 @@ void run_ending_timed_over(struct run_options *o); /* before anything is printed
 
 /* Why a cancelled run was: a text for people. */
 const char *run_ending_why(const struct run_ending *e);
+int run_ending_status(const struct run_ending *e); /* of one that was cancelled */
 
 /* Take one option of timing; judge them together. Print errors; return an exit status.
  */

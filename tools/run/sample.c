@@ -9,15 +9,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "branch.h"
 #include "run.h"
 #include "step.h"
 #include "whole.h"
@@ -28,58 +27,6 @@
 
 /* An interval beyond this share of the estimate to both sides is none. */
 #define WIDE 0.3
-
-#define LOOK_MS 50 /* how often is looked whether to end */
-
-/* What a process answers; it is ended if this one is told to end, and then answers
- * nothing. */
-static bool read_answer(pid_t child, int fd, const volatile int *control, void *data,
-                        size_t bytes)
-{
-    char *at = data;
-    while (bytes) {
-        struct pollfd there = {.fd = fd, .events = POLLIN};
-        if (*control == EMU_CONTROL_CANCEL)
-            (void)kill(child, SIGKILL);
-        if (poll(&there, 1, LOOK_MS) <= 0)
-            continue;
-        ssize_t n = read(fd, at, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
-
-/* Another process that works on a copy of all memory. Returns 0 in it, with out to
- * write to; else its id, with in to read from; -1: there is none. */
-static pid_t branch_off(int *in, int *out)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return -1;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child != 0)
-        close(ends[1]);
-    else
-        close(ends[0]);
-    *in = ends[0];
-    *out = ends[1];
-    if (child < 0)
-        close(ends[0]);
-    return child;
-}
-
-static void reap(pid_t child, int fd)
-{
-    close(fd);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
 
 /* Workgroups whose lengths are counted, too. */
 #define GROUPS (UINT64_C(1) << 18)
@@ -118,7 +65,7 @@ static int count(const struct run_options *o, struct emu *emu,
 {
     int in, out;
     share_lengths(dispatch, c);
-    pid_t child = branch_off(&in, &out);
+    pid_t child = run_branch_off(&in, &out);
     if (child < 0)
         return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
     if (child == 0) {
@@ -128,8 +75,8 @@ static int count(const struct run_options *o, struct emu *emu,
         emu_count_each(emu, note_count, c);
         _exit(whole_write(out, c, sizeof *c) ? 0 : 1);
     }
-    bool ok = read_answer(child, in, &o->ending.control, c, sizeof *c);
-    reap(child, in);
+    bool ok = run_branch_read(child, in, &o->ending.control, c, sizeof *c);
+    (void)run_branch_reap(child, in);
     if (o->ending.control == EMU_CONTROL_CANCEL)
         return CLI_FAILED; /* conclude says why */
     if (!ok || c->st != RD_OK)
@@ -190,7 +137,7 @@ int run_sample_branch(struct run_sample *s, struct tm_engine *t, struct emu *emu
     struct left_over l;
     if (!s->on)
         return CLI_OK;
-    s->child = branch_off(&s->in, &out);
+    s->child = run_branch_off(&s->in, &out);
     if (s->child < 0)
         return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
     if (s->child == 0) {
@@ -233,11 +180,11 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     if (s->child > 0 && !asked)
         (void)kill(s->child, SIGKILL);
     bool lost = s->child > 0 && asked &&
-                !read_answer(s->child, s->in, s->control, &l, sizeof l);
+                !run_branch_read(s->child, s->in, s->control, &l, sizeof l);
     if (l.known)
         tm_tell_left_over(t, l.cycles, l.error);
     if (s->child > 0)
-        reap(s->child, s->in);
+        (void)run_branch_reap(s->child, s->in);
     if (lost && *s->control == EMU_CONTROL_CANCEL)
         return cli_error(CLI_FAILED, "ended while the workgroups that are left over "
                                      "were timed");
