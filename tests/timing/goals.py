@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # metric -> limit of the mean over all launches: at least (G, U) or at most; Q: counters (when clocks begin: 4.4 without)
-LEAST = {"G": 93.5, "U": 85.0}
+LEAST = {"G": 94.0, "U": 85.0}
 MOST = {"T": 0.7, "W": 0.8, "K": 0.8, "L": 1.0, "Q": 4.3}
 # The stated goals, as means over the launches of a case. A case that meets them all
 # by itself does so on whichever half of a split of the cases it lies.

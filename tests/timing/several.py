@@ -185,6 +185,23 @@ def modes(code, folder):
     check("both modes: workgroups", [x["workgroups"] for x in told["launches"]] == [200, 200], told["launches"])
 
 
+def engines(code, folder):
+    """A round of first workgroups takes two cycles, as a second one of the first engine would come."""
+    def starts(told):
+        first = [min([x["start"] for x in told["waves"] if x["se"] == se], default=None) for se in range(6)]
+        begin = min(x for x in first if x is not None)
+        return [x if x is None else x - begin for x in first]
+    for more, wanted in ((("--first-se", "1"), [2, 0, 0, 1, 1, 1]), ((), [0, 0, 1, 1, 1, 2]),
+                         (("--cu-mask", "f,0,f,0,0,f"), [0, None, 1, None, None, 1]),
+                         (("--timing-set", "group_launch_cycles=12"), [0, 2, 4, 6, 8, 10])):
+        found = starts(run(code, folder, of("sleep", 6, block=32), more=more)[1])
+        check("engines begin in turn", found == wanted, more, found, wanted)
+    # The second launch goes on where the first one ended.
+    _, told = run(code, folder, of("sleep", 2, block=32), of("sleep", 6, block=32))
+    later = [x for x in told["waves"] if x["launch"] == 1]
+    check("so do those of a later launch", starts({"waves": later}) == [1, 2, 0, 0, 1, 1], starts({"waves": later}))
+
+
 def order(code, folder):
     a, b = of("fmac"), of("sleep")
     _, alone = run(code, folder, a)
@@ -258,6 +275,6 @@ def refused(code, folder):
 
 with tempfile.TemporaryDirectory() as where:
     built = build(where)
-    for test in (overlap, room, modes, order, same, refused):
+    for test in (engines, overlap, room, modes, order, same, refused):
         test(built, where)
 sys.exit(failed)

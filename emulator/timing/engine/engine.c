@@ -56,8 +56,9 @@ void tm_return(struct tm_engine *t, unsigned se)
 
 rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
 {
-    t->all->dispatcher[se].scheduled = true;
-    return tm_push_own(t, 0, se);
+    struct tm_dispatcher *d = &t->all->dispatcher[se];
+    d->scheduled = true;
+    return tm_push_own(t, tm_first_launch(t, d->next_number), se);
 }
 
 rd_status tm_push_event(struct tm_engine *t, int64_t when, const struct tm_wave *w)

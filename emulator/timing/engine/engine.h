@@ -303,6 +303,9 @@ void tm_machine_destroy(struct tm_engine *t);
 /* Which workgroups go to which SE; behind: so many of other launches are before it. */
 void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d,
                        uint64_t behind);
+/* The engines get their first workgroups one after the other, in the time in which each
+ * could get a second one: cycles behind the first engine. number: of the workgroup */
+int64_t tm_first_launch(const struct tm_engine *t, uint64_t number);
 /* Has a WGP no room for a workgroup, each being as large as the next? */
 bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g);
 /* The workgroup, which has LDS of its WGP, has as many places there as it touches. */

@@ -148,6 +148,15 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d,
         t->chip.code.arrays = (unsigned)t->launch.n_groups;
 }
 
+int64_t tm_first_launch(const struct tm_engine *t, uint64_t number)
+{
+    int64_t engines = (int64_t)t->all->group_step;
+    int64_t round = PARAM(&t->chip.b, group_launch_cycles);
+    if (!engines)
+        return 0;
+    return ((int64_t)(number % t->all->group_step) * round + engines / 2) / engines;
+}
+
 /* ---- room ---- */
 
 static unsigned free_slots(const struct tm_engine *t, const struct tm_simd *s)

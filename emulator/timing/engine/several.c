@@ -197,8 +197,8 @@ static void acquire(struct tm_engine *t)
     }
 }
 
-/* Shader engines place its workgroups. */
-static rd_status call(struct tm_engine *t, const struct tm_one *o)
+/* Shader engines place its workgroups. first: none has yet */
+static rd_status call(struct tm_engine *t, const struct tm_one *o, bool first)
 {
     rd_status st = RD_OK;
     for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++) {
@@ -207,7 +207,8 @@ static rd_status call(struct tm_engine *t, const struct tm_one *o)
             o->cursor[k].next_number >= o->launch.n_groups)
             continue;
         se->scheduled = true;
-        st = tm_push_own(t, tm_now(t), k);
+        int64_t late = first ? tm_first_launch(t, o->cursor[k].next_number) : 0;
+        st = tm_push_own(t, tm_now(t) + late, k);
     }
     return st;
 }
@@ -220,7 +221,7 @@ static rd_status begin(struct tm_engine *t, struct tm_one *o)
     t->several->to_come--;
     o->begun = tm_now(t);
     o->warm_kernarg |= tm_now(t) > 0;
-    return call(t, o);
+    return call(t, o, true);
 }
 
 rd_status tm_several_look(struct tm_engine *t)
@@ -232,7 +233,7 @@ rd_status tm_several_look(struct tm_engine *t)
         if (s->one[k].stage == TM_TO_COME && begins(t, &s->one[k]) <= tm_now(t))
             st = begin(t, &s->one[k]);
         else if (s->one[k].stage == TM_PLACING && s->resumed)
-            st = call(t, &s->one[k]);
+            st = call(t, &s->one[k], false);
     s->resumed = false;
     return st == RD_OK ? look_later(t) : st;
 }
