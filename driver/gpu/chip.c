@@ -39,6 +39,7 @@
 #define BUDGET_NS  3000000000ull /* and in all so long */
 #define QUEUES_NS  200000000ull  /* queues at work are */
 #define STAND_NS   200000
+#define RING_NS    200000 /* between looks at a queue's ring while its dispatch runs */
 
 enum state { WAITS, RUNS_NOW, ENDED };
 
@@ -55,7 +56,12 @@ struct offer {
     bool cancelled, told; /* told: of its end; .how is valid */
     struct offer *next;
     struct tm_ended how;
-    uint64_t ticks, end; /* that it took; when it ended */
+    uint64_t ticks, began, end; /* that it took; when it began and ended */
+    /* Its worker's: its place among those of the queue that run at once, the one before
+     * it, whether it is done with it. */
+    unsigned place;
+    struct offer *before;
+    bool taken;
 };
 
 struct chip_run {
@@ -68,8 +74,7 @@ struct chip_run {
     struct offer *first; /* chip.lock: that have not ended, in the order they came */
     struct tm_engine *_Atomic engine;
     uint64_t start; /* of cycle 0, later by the time for which it stood still */
-    unsigned launches;
-    bool closing; /* nothing runs any more */
+    bool closing;   /* nothing runs any more */
     pid_t pid;
     _Atomic pid_t tid;
 };
@@ -138,7 +143,9 @@ static bool is_compute(const struct gpu_queue *q)
 static bool rests(const struct gpu_queue *q, uint64_t steps)
 {
     return q->config.kind == GPU_QUEUE_FRAMES || !atomic_load(&q->active) ||
-           atomic_load(&q->halted) || atomic_load(&q->offered) ||
+           atomic_load(&q->halted) || atomic_load(&q->offered) == CP_OFFERED ||
+           (atomic_load(&q->offered) == CP_OFFERED_LOOKS &&
+            cp_bell(q) == atomic_load(&q->glanced)) ||
            atomic_load(&q->looked) == steps ||
            (atomic_load(&q->pace) == CP_RESTING &&
             cp_bell(q) == atomic_load(&q->taken));
@@ -190,8 +197,6 @@ static void settle(struct chip_run *r)
         gpu_look_at_bells(gpu);
         bool rest = all_rest(gpu, &several);
         uint64_t now = now_ns();
-        if (!several)
-            return;
         if (!rest) {
             rested = quiet = 0;
             nap(NAP_NS);
@@ -199,8 +204,8 @@ static void settle(struct chip_run *r)
         }
         rested = rested ? rested : now;
         quiet = gpu_program_runs() ? 0 : quiet + 1;
-        if (gpu->host.board || quiet >= QUIET || now - rested > PROGRAM_NS ||
-            gpu->chip.lingered_ns > BUDGET_NS)
+        if (gpu->host.board || !several || quiet >= QUIET ||
+            now - rested > PROGRAM_NS || gpu->chip.lingered_ns > BUDGET_NS)
             break;
         nap(QUIET_NS);
         gpu->chip.lingered_ns += now_ns() - now;
@@ -221,7 +226,7 @@ static void finish(struct chip_run *r, struct offer *o)
     *at = o->next;
     o->state = ENDED;
     atomic_store(&o->q->watch.threads, 0);
-    atomic_store(&o->q->offered, false);
+    atomic_store(&o->q->offered, CP_AT_WORK);
     atomic_fetch_add(&chip->steps, 1);
     pthread_cond_broadcast(&chip->ended);
     pthread_mutex_unlock(&chip->lock);
@@ -230,16 +235,15 @@ static void finish(struct chip_run *r, struct offer *o)
 static void refuse(struct chip_run *r, struct offer *o, rd_status st)
 {
     o->how.status = st;
-    o->end = o->start;
+    o->began = o->end = o->start;
     finish(r, o);
 }
 
 /* The run's, from here on. */
-static void prepare(struct chip_run *r, struct offer *o)
+static void prepare(const struct chip_run *r, struct offer *o)
 {
     o->around.realtime = r->start;
     o->launch.dispatch = &o->d;
-    o->launch.queue = r->launches++; /* their workers keep order */
     atomic_store(&o->q->standing, false);
     atomic_store(&o->q->watch.threads, 1);
     o->state = RUNS_NOW;
@@ -292,6 +296,29 @@ struct orders_seen {
     bool shown;
 };
 
+/* Core files are of one dispatch of a queue: this one. */
+static bool shows(struct offer *o, const struct emu_queue *around)
+{
+    struct gpu_queue *q = o->q;
+    pthread_mutex_lock(&q->shown.lock);
+    bool wanted = q->shown.emu != NULL;
+    if (wanted) {
+        q->shown.dispatch = o->d;
+        q->shown.dispatch.queue = around;
+    }
+    pthread_mutex_unlock(&q->shown.lock);
+    return wanted;
+}
+
+/* Of its queue's, the one that has been under way longest. */
+static bool is_oldest(const struct chip_run *r, const struct offer *o)
+{
+    const struct offer *p = r->first;
+    while (p->q != o->q || p->state != RUNS_NOW)
+        p = p->next;
+    return p == o;
+}
+
 static struct orders_seen look(struct chip_run *r, bool show)
 {
     struct orders_seen s = {0};
@@ -304,13 +331,11 @@ static struct orders_seen look(struct chip_run *r, bool show)
         s.runs++;
         s.cancelled += order == EMU_CONTROL_CANCEL;
         s.paused += order == EMU_CONTROL_PAUSE;
-        if (order != EMU_CONTROL_SHOW)
+        if (order != EMU_CONTROL_SHOW || !is_oldest(r, o))
             continue;
-        pthread_mutex_lock(&q->shown.lock);
-        bool wanted = q->shown.emu != NULL;
-        pthread_mutex_unlock(&q->shown.lock);
-        s.shown |= !show || (wanted && tm_show_launch(r->engine, o->number,
-                                                      &q->shown.inspector) > 0);
+        s.shown |=
+            !show || (shows(o, &o->around) &&
+                      tm_show_launch(r->engine, o->number, &q->shown.inspector) > 0);
     }
     pthread_mutex_unlock(&r->gpu->chip.lock);
     return s;
@@ -407,6 +432,8 @@ static void ended(void *ctx, unsigned number, const struct tm_ended *how)
         o->ticks =
             seen.first < 0 ? 0 : cp_ticks(gpu, (uint64_t)(seen.end - seen.first));
         o->end = r->start + cp_ticks(gpu, (uint64_t)seen.end);
+        if (o->place)
+            o->began = r->start + cp_ticks(gpu, (uint64_t)seen.begun);
     } else {
         o->ticks = cp_ticks(gpu, tm_span_cycles(r->engine));
         o->end = r->start + o->ticks;
@@ -564,36 +591,143 @@ static bool offer(struct offer *o)
     while (*last)
         last = &(*last)->next;
     *last = o;
-    atomic_store(&q->offered, true);
-    atomic_fetch_add(&q->gpu->chip.steps, 1);
     return true;
 }
 
+/* Of one queue: those under way, and what became of those that have ended. */
+struct group {
+    struct gpu_queue *q;
+    struct emu *emu;
+    const struct emu_queue *around; /* of the first */
+    struct offer *all;              /* not freed */
+    unsigned n, live, number; /* number: of the group, for the engine their queue */
+    uint64_t end;             /* of the last */
+    rd_status status;
+    struct emu_fault fault;
+    struct emu_stats stats;
+};
+
+/* chip.lock held. One more is offered. */
+static rd_status add(struct group *g, const struct emu_dispatch *d, uint64_t start)
+{
+    struct offer *o = malloc(sizeof *o);
+    if (!o)
+        return RD_E_NOMEM;
+    *o = (struct offer){.q = g->q,
+                        .emu = g->emu,
+                        .d = *d,
+                        .around = *d->queue,
+                        .launch = cp_timed_warm(g->q, d),
+                        .start = start,
+                        .began = start,
+                        .place = g->n,
+                        .before = g->all};
+    o->d.queue = &o->around;
+    o->around.packet += g->n;
+    o->launch.queue = g->number;
+    if (!offer(o)) {
+        free(o);
+        return RD_E_NOMEM;
+    }
+    g->all = o;
+    g->n++;
+    g->live++;
+    return RD_OK;
+}
+
+/* chip.lock held, and released meanwhile. One of them has ended. */
+static void take(struct group *g, struct offer *o)
+{
+    struct gpu_chip *chip = &g->q->gpu->chip;
+    struct emu_stats *sum = &g->stats;
+    pthread_mutex_unlock(&chip->lock);
+    cp_chip_moves(g->q);
+    o->taken = true;
+    g->live--;
+    g->end = o->end > g->end ? o->end : g->end;
+    sum->workgroups += o->how.stats.workgroups;
+    sum->waves += o->how.stats.waves;
+    sum->instructions += o->how.stats.instructions;
+    cp_timed_count(g->q, &o->d, o->ticks);
+    if (o->how.status == RD_OK && g->q->beside && g->status == RD_OK &&
+        !g->q->beside->ended(g->q, o->place, o->began, o->end))
+        g->status = RD_E_IO;
+    if (o->how.status != RD_OK && g->status == RD_OK) {
+        g->status = o->how.status;
+        g->fault = o->how.fault;
+        (void)shows(o, g->around);
+    }
+    pthread_mutex_lock(&chip->lock);
+}
+
+/* chip.lock held, and released meanwhile. Is there a packet that goes beside them? */
+static bool look_ahead(struct group *g, const struct emu_dispatch *first)
+{
+    struct gpu_queue *q = g->q;
+    struct emu_dispatch d = *first;
+    if (!q->beside || g->status != RD_OK || g->n == CP_BESIDE)
+        return false;
+    pthread_mutex_unlock(&q->gpu->chip.lock);
+    atomic_store(&q->glanced, cp_bell(q));
+    bool found = q->beside->next(q, &d);
+    uint64_t now = gpu_clock(q->gpu);
+    pthread_mutex_lock(&q->gpu->chip.lock);
+    if (!found)
+        return false;
+    cp_chip_moves(q);
+    g->status = add(g, &d, now > q->time ? now : q->time);
+    return g->status == RD_OK;
+}
+
+/* chip.lock held. Until something may have happened. */
+static void wait_for_some(const struct group *g)
+{
+    struct gpu_queue *q = g->q;
+    struct gpu_chip *chip = &q->gpu->chip;
+    struct timespec t;
+    bool looks = q->beside && g->status == RD_OK && g->n < CP_BESIDE;
+    cp_chip_rests(q);
+    atomic_store(&q->offered, looks ? CP_OFFERED_LOOKS : CP_OFFERED);
+    if (!looks) {
+        pthread_cond_wait(&chip->ended, &chip->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += RING_NS;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&chip->ended, &chip->lock, &t);
+}
+
 rd_status cp_chip_run(struct gpu_queue *q, struct emu *emu,
-                      const struct emu_dispatch *d, const struct tm_launch *warm,
-                      struct emu_fault *fault, struct emu_stats *stats, uint64_t *ticks)
+                      const struct emu_dispatch *d, struct emu_fault *fault,
+                      struct emu_stats *stats)
 {
     struct gpu_chip *chip = &q->gpu->chip;
-    struct offer o = {.q = q,
-                      .emu = emu,
-                      .d = *d,
-                      .around = *d->queue,
-                      .launch = *warm,
-                      .start = q->time};
-    o.d.queue = &o.around;
+    struct group g = {.q = q, .emu = emu, .around = d->queue, .end = q->time};
+    cp_chip_moves(q);
     pthread_mutex_lock(&chip->lock);
-    bool offered = offer(&o);
-    while (offered && o.state != ENDED)
-        pthread_cond_wait(&chip->ended, &chip->lock);
+    g.number = chip->groups++;
+    g.status = add(&g, d, q->time);
+    while (g.live) {
+        struct offer *o = g.all;
+        while (o && (o->state != ENDED || o->taken))
+            o = o->before;
+        if (o)
+            take(&g, o);
+        else if (!look_ahead(&g, d))
+            wait_for_some(&g);
+    }
     pthread_mutex_unlock(&chip->lock);
     cp_chip_moves(q);
-    if (!offered)
-        return RD_E_NOMEM;
-    *fault = o.how.fault;
-    *stats = o.how.stats;
-    *ticks = o.ticks;
-    cp_spend(q, o.end - o.start);
-    return o.how.status;
+    for (struct offer *o = g.all, *before; o; o = before) {
+        before = o->before;
+        free(o);
+    }
+    *fault = g.fault;
+    *stats = g.stats;
+    cp_spend(q, g.end - q->time);
+    return g.status;
 }
 
 void gpu_chip_destroy(struct gpu *gpu)

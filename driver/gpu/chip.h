@@ -10,17 +10,22 @@ struct gpu_queue;
 struct tm_launch;
 
 /* Run a dispatch beside those of other queues that are ready when it is, or become so
- * while it runs. The queue's time is then that of its end.
+ * while it runs, and those of its own that need not wait for it (gpu_queue.beside). The
+ * queue's time is then that of the last one's end.
  *
- * warm   what the queue has left behind (.warm_code, .warm_kernarg)
- * fault, stats  as emu_run
- * ticks  out: from its first wave's start to its last wave's end
- * Returns as tm_run.
+ * fault  of the first that faults
+ * stats  of all
+ * Returns as tm_run; of the first that did not end well.
  */
 RD_CHECKED rd_status cp_chip_run(struct gpu_queue *q, struct emu *emu,
-                                 const struct emu_dispatch *d,
-                                 const struct tm_launch *warm, struct emu_fault *fault,
-                                 struct emu_stats *stats, uint64_t *ticks);
+                                 const struct emu_dispatch *d, struct emu_fault *fault,
+                                 struct emu_stats *stats);
+
+/* timed.c: what the queue has left behind (.warm_code, .warm_kernarg); now it has run
+ * that, too. A dispatch took so long. */
+struct tm_launch cp_timed_warm(struct gpu_queue *q, const struct emu_dispatch *d);
+void cp_timed_count(const struct gpu_queue *q, const struct emu_dispatch *d,
+                    uint64_t ticks);
 
 /* By workers, so that the model's time passes only while none of them could offer a
  * dispatch: it has done something, or is about to; it comes to rest, before it can be

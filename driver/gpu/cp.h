@@ -67,6 +67,18 @@ enum cp_pace {
     CP_GOING,
 };
 
+/* Dispatches of a queue that run at once under the timing model: worker's functions. */
+#define CP_BESIDE 64u
+/* Is the worker's dispatch in the timing model's hands? LOOKS: it offers more as it is
+ * rung for them. */
+enum cp_offered { CP_AT_WORK, CP_OFFERED, CP_OFFERED_LOOKS };
+struct cp_beside {
+    /* The next packet, if it may begin before those under way have ended. */
+    bool (*next)(struct gpu_queue *q, struct emu_dispatch *d);
+    /* Of those the one with that number, from 0, has ended. False: page fault. */
+    bool (*ended)(struct gpu_queue *q, unsigned number, uint64_t start, uint64_t end);
+};
+
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
@@ -119,7 +131,14 @@ struct gpu_queue {
     uint64_t time;   /* worker only: simulated time of this queue */
     bool moved;      /* worker only: it has done something since it rested (chip.c) */
     _Atomic uint64_t looked; /* gpu_chip.steps when it found nothing to do; 0: it did */
-    _Atomic bool offered;    /* its dispatch is in the timing model's hands */
+    _Atomic enum cp_offered offered;
+    _Atomic uint64_t glanced; /* doorbell's value when it looked for more to offer */
+    /* Worker only: packets that may run beside the one that does; NULL: none. */
+    const struct cp_beside *beside;
+    struct cp_packets {
+        unsigned n, retired; /* with the first; that have left the ring */
+        uint64_t ended;      /* bit each, as of q->packet */
+    } packets;
     /* Worker only: + 1, that it has run, newest first. */
     uint64_t code_page[CP_CODE_PAGES];
     _Atomic uint64_t seen;  /* doorbell's value when the worker last looked, or woke */

@@ -1,7 +1,8 @@
 /* cp_aql.c: the AQL command processor: HSA packets and AMD's vendor packets.
  *
  * Packets are processed strictly in order, each to its end, which satisfies every
- * barrier bit. A packet leaves the ring (header invalid, read index advanced) after its
+ * barrier bit; but under the timing model dispatches without the bit run beside those
+ * before them. A packet leaves the ring (header invalid, read index advanced) after its
  * kernel has ended, since kernels read it, and before its completion signal fires.
  * Source: HSA Platform System Architecture 1.2, section 2.9.
  * SPDX-License-Identifier: MIT
@@ -153,26 +154,34 @@ static bool read_kernel(struct gpu_queue *q, uint64_t object, struct emu_dispatc
     return true;
 }
 
+/* What a valid packet asks for. False after reporting a page fault. */
+static bool describe(struct gpu_queue *q, const struct aql_dispatch *p,
+                     uint64_t packet_va, uint64_t index, struct emu_dispatch *d)
+{
+    uint32_t properties;
+    d->lds_bytes = p->group_bytes;
+    d->scratch_bytes = p->private_bytes;
+    if (!read_kernel(q, p->kernel_object, d, &properties))
+        return false;
+    unsigned dims = p->setup & 3;
+    for (unsigned i = 0; i < 3; i++) {
+        d->block[i] = i < dims ? p->wg[i] : 1;
+        d->items[i] = i < dims ? p->grid[i] : 1;
+        d->groups[i] =
+            (uint32_t)(((uint64_t)d->items[i] + d->block[i] - 1) / d->block[i]);
+    }
+    return scratch_ready(q, p->private_bytes, d->wave64) &&
+           fill_sgprs(q, p, packet_va, index, properties, d);
+}
+
 static enum cp_result run_dispatch(struct gpu_queue *q, const struct aql_dispatch *p,
                                    uint64_t packet_va, uint64_t index)
 {
+    struct emu_dispatch d = {.entry = 0};
     int error = validate(p);
     if (error >= 0)
         return cp_fail(q, (enum gpu_error)error, NULL);
-    struct emu_dispatch d = {.lds_bytes = p->group_bytes,
-                             .scratch_bytes = p->private_bytes};
-    uint32_t properties;
-    if (!read_kernel(q, p->kernel_object, &d, &properties))
-        return CP_HALT;
-    unsigned dims = p->setup & 3;
-    for (unsigned i = 0; i < 3; i++) {
-        d.block[i] = i < dims ? p->wg[i] : 1;
-        d.items[i] = i < dims ? p->grid[i] : 1;
-        d.groups[i] = (uint32_t)(((uint64_t)d.items[i] + d.block[i] - 1) / d.block[i]);
-    }
-    if (!scratch_ready(q, p->private_bytes, d.wave64))
-        return CP_HALT;
-    if (!fill_sgprs(q, p, packet_va, index, properties, &d))
+    if (!describe(q, p, packet_va, index, &d))
         return CP_HALT;
     enum cp_result r = cp_dispatch(q, &d);
     if (r == CP_PROGRESS && p->private_bytes && !scratch_return(q))
@@ -289,6 +298,81 @@ static enum cp_result run_packet(struct gpu_queue *q, const union aql_packet *p,
     }
 }
 
+static uint64_t slot_of(const struct gpu_queue *q, uint64_t index)
+{
+    uint64_t slots = q->config.ring_bytes / AQL_PACKET_BYTES;
+    return q->config.ring + index % slots * AQL_PACKET_BYTES;
+}
+
+/* It leaves the ring. */
+static bool retire(struct gpu_queue *q, uint64_t index)
+{
+    uint16_t invalid = AQL_INVALID;
+    uint64_t next = index + 1;
+    return cp_write(q, slot_of(q, index), &invalid, sizeof(invalid)) &&
+           cp_write(q, q->config.rptr, &next, sizeof(next));
+}
+
+/* ---- dispatches that run at once, under the timing model ---- */
+
+/* Those that need scratch memory take it one after the other, and what is wrong with a
+ * packet is told in its turn. */
+static bool next_beside(struct gpu_queue *q, struct emu_dispatch *d)
+{
+    uint64_t index = q->packet + q->packets.n, wptr;
+    union aql_packet p;
+    if (!cp_load(q, q->config.wptr, true, &wptr) || index >= wptr ||
+        index - q->packet >= q->config.ring_bytes / AQL_PACKET_BYTES)
+        return false;
+    const union aql_packet *slot =
+        cp_at(q, slot_of(q, index), AQL_PACKET_BYTES, GPU_READ);
+    uint16_t header = slot ? __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE) : 0;
+    if (!slot || (header & 0xff) != AQL_DISPATCH || header & AQL_BARRIER)
+        return false;
+    p = *slot;
+    struct emu_dispatch next = {.control = d->control,
+                                .queue = d->queue,
+                                .watch = d->watch,
+                                .inspector = d->inspector};
+    if (p.dispatch.private_bytes || validate(&p.dispatch) >= 0 ||
+        !describe(q, &p.dispatch, slot_of(q, index), index, &next))
+        return false;
+    *d = next;
+    q->packets.n++;
+    q->dispatches++;
+    atomic_fetch_add(&q->gpu->counters->dispatches, 1);
+    return true;
+}
+
+/* Packets leave the ring in order, but are completed when they have ended. */
+static bool ended_beside(struct gpu_queue *q, unsigned number, uint64_t start,
+                         uint64_t end)
+{
+    struct cp_packets *g = &q->packets;
+    const union aql_packet *slot =
+        cp_at(q, slot_of(q, q->packet + number), AQL_PACKET_BYTES, GPU_READ);
+    if (!slot)
+        return false;
+    uint64_t completion = slot->dispatch.completion;
+    g->ended |= UINT64_C(1) << number;
+    for (; g->retired < g->n && g->ended >> g->retired & 1u; g->retired++)
+        if (!retire(q, q->packet + g->retired))
+            return false;
+    return cp_signal_complete(q, completion, start, end);
+}
+
+static const struct cp_beside beside = {next_beside, ended_beside};
+
+/* May others run beside it? */
+static const struct cp_beside *beside_of(const struct gpu_queue *q,
+                                         const union aql_packet *p)
+{
+    bool is_dispatch = (p->header & 0xff) == AQL_DISPATCH;
+    return q->gpu->clock.simulated && is_dispatch && !p->dispatch.private_bytes
+               ? &beside
+               : NULL;
+}
+
 enum cp_result cp_aql_step(struct gpu_queue *q)
 {
     uint64_t index, wptr;
@@ -297,8 +381,7 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
         return CP_HALT;
     if (index >= wptr)
         return CP_IDLE;
-    uint64_t slots = q->config.ring_bytes / AQL_PACKET_BYTES;
-    uint64_t va = q->config.ring + index % slots * AQL_PACKET_BYTES;
+    uint64_t va = slot_of(q, index);
     const union aql_packet *slot = cp_at(q, va, AQL_PACKET_BYTES, GPU_READ);
     if (!slot)
         return CP_HALT;
@@ -312,15 +395,14 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
     if ((header & 0xff) == AQL_DISPATCH)
         cp_spend_unseen(q, BOARD_AQL_DISPATCH_NS * BOARD_CLOCK_HZ / 1000000000u);
     uint64_t start = cp_clock(q);
+    q->packets = (struct cp_packets){.n = 1};
+    q->beside = beside_of(q, &p);
     enum cp_result r = run_packet(q, &p, va, index);
-    if (r != CP_PROGRESS)
+    q->beside = NULL;
+    if (r != CP_PROGRESS || q->packets.ended) /* they have been completed */
         return r;
     uint64_t end = cp_clock(q);
-    uint16_t invalid = AQL_INVALID;
-    if (!cp_write(q, va, &invalid, sizeof(invalid)))
-        return CP_HALT;
-    index++;
-    if (!cp_write(q, q->config.rptr, &index, sizeof(index)))
+    if (!retire(q, index))
         return CP_HALT;
     /* All formats have their completion signal in the last 8 bytes. */
     return cp_signal_complete(q, p.dispatch.completion, start, end) ? CP_PROGRESS

@@ -144,8 +144,9 @@ struct gpu_trace {
 /* chip.c */
 struct gpu_chip {
     pthread_mutex_t lock;
-    pthread_cond_t ended;   /* some dispatch has */
-    _Atomic uint64_t steps; /* of queues; not 0 */
+    pthread_cond_t ended;         /* some dispatch has */
+    _Atomic uint64_t steps;       /* of queues; not 0 */
+    unsigned groups;              /* of dispatches that a queue runs at once; lock */
     _Atomic uint64_t lingered_ns; /* that programs were waited for */
 };
 void gpu_chip_init(struct gpu_chip *chip);

@@ -34,8 +34,8 @@ uint64_t cp_ticks(const struct gpu *gpu, uint64_t cycles)
     return (uint64_t)ceil(seconds * (double)BOARD_CLOCK_HZ);
 }
 
-static void count(const struct gpu_queue *q, const struct emu_dispatch *d,
-                  uint64_t ticks)
+void cp_timed_count(const struct gpu_queue *q, const struct emu_dispatch *d,
+                    uint64_t ticks)
 {
     struct gpu *gpu = q->gpu;
     char name[1024];
@@ -97,6 +97,13 @@ static bool has_run(struct gpu_queue *q, uint64_t entry)
     return false;
 }
 
+struct tm_launch cp_timed_warm(struct gpu_queue *q, const struct emu_dispatch *d)
+{
+    struct tm_launch warm = {.warm_kernarg = q->code_page[0] != 0};
+    warm.warm_code = has_run(q, d->entry);
+    return warm;
+}
+
 /* By itself, so that it can be observed. */
 static rd_status run_alone(struct gpu_queue *q, struct emu *emu,
                            const struct emu_dispatch *d, const struct tm_launch *warm,
@@ -118,7 +125,7 @@ static rd_status run_alone(struct gpu_queue *q, struct emu *emu,
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
     p.engine = t;
     atomic_store(&q->watch.threads, 1);
-    atomic_store(&q->offered, true); /* others need not wait for it */
+    atomic_store(&q->offered, CP_OFFERED); /* others need not wait for it */
     (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
     struct cp_trace trace;
     bool traced =
@@ -135,13 +142,13 @@ static rd_status run_alone(struct gpu_queue *q, struct emu *emu,
     if (t) {
         uint64_t ticks = cp_ticks(gpu, tm_span_cycles(t));
         cp_pmc_timed(q, d, t);
-        count(q, d, ticks);
+        cp_timed_count(q, d, ticks);
         cp_spend(q, p.start - q->time + ticks);
     }
     tm_destroy(t);
     free(ranges);
     cp_chip_moves(q);
-    atomic_store(&q->offered, false);
+    atomic_store(&q->offered, CP_AT_WORK);
     return st;
 }
 
@@ -149,14 +156,10 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                        const struct emu_dispatch *d, struct emu_fault *fault,
                        struct emu_stats *stats)
 {
-    struct tm_launch warm = {.warm_kernarg = q->code_page[0] != 0};
-    uint64_t ticks = 0;
-    warm.warm_code = has_run(q, d->entry);
-    if (q->gpu->timeline || q->pmc.facts || cp_trace_wanted(q))
-        return run_alone(q, emu, d, &warm, fault, stats);
-    rd_status st = cp_chip_run(q, emu, d, &warm, fault, stats, &ticks);
-    count(q, d, ticks);
-    return st;
+    if (!q->gpu->timeline && !q->pmc.facts && !cp_trace_wanted(q))
+        return cp_chip_run(q, emu, d, fault, stats);
+    struct tm_launch warm = cp_timed_warm(q, d);
+    return run_alone(q, emu, d, &warm, fault, stats);
 }
 
 /* The rates are upper bounds: the PCIe link's as the topology states it, and half of

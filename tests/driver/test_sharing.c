@@ -229,6 +229,54 @@ START_TEST(who_becomes_ready_joins)
 }
 END_TEST
 
+/* Four dispatches of one queue, the last behind all others; barrier: so is each. */
+static void run_packets(uint16_t barrier, uint64_t at[4][2])
+{
+    struct mock_queue q;
+    struct amd_signal *hold = &signals(0)[PER_QUEUE - 1], *s = signals(0);
+    const uint32_t groups[4] = {150, 40, 150, 10};
+    clear();
+    create(&q, 1);
+    put_barrier(&q, hold, NULL);
+    for (unsigned k = 0; k < 4; k++)
+        put(&q, WORK, groups[k], k == 3 ? AQL_BARRIER : barrier, &s[k]);
+    __atomic_store_n(&hold->value, 0, __ATOMIC_RELEASE);
+    for (unsigned k = 0; k < 4; k++)
+        ck_assert(is_done(&s[k]));
+    for (unsigned k = 0; k < 4; k++) {
+        at[k][0] = s[k].start - s[0].start;
+        at[k][1] = s[k].end - s[0].start;
+    }
+    for (unsigned i = 0; i < 5000 && *q.rptr != 5; i++)
+        usleep(1000);
+    ck_assert_uint_eq(*q.rptr, 5);
+    for (unsigned k = 0; k < 5; k++)
+        ck_assert_uint_eq(q.ring[(size_t)k * AQL_PACKET_BYTES], AQL_INVALID);
+    destroy(&q, 1);
+}
+
+START_TEST(packets_without_the_bit_overlap)
+{
+    uint64_t apart[4][2], first[4][2], again[4][2];
+    run_packets(AQL_BARRIER, apart);
+    run_packets(0, first);
+    for (unsigned k = 1; k < 4; k++)
+        ck_assert_uint_eq(apart[k][0], apart[k - 1][1] + GAP);
+    for (unsigned k = 1; k < 3; k++) {
+        ck_assert_uint_ge(first[k][0], first[k - 1][0] + GAP);
+        ck_assert_uint_le(first[k][0], first[k - 1][0] + GAP + 8); /* a window */
+        ck_assert_uint_lt(first[k][0], first[0][1]);
+    }
+    uint64_t end = first[0][1] > first[2][1] ? first[0][1] : first[2][1];
+    ck_assert_uint_lt(end, apart[2][1]);
+    ck_assert_uint_ge(first[3][0], end + GAP);
+    for (unsigned i = 1; i < TURNS; i++) {
+        run_packets(0, again);
+        ck_assert_mem_eq(again, first, sizeof first);
+    }
+}
+END_TEST
+
 static uint32_t load(const uint32_t *at)
 {
     return __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -362,6 +410,7 @@ int main(void)
     tcase_add_test(t, one_delays_the_other);
     tcase_add_test(t, they_take_as_long_each_time);
     tcase_add_test(t, who_becomes_ready_joins);
+    tcase_add_test(t, packets_without_the_bit_overlap);
     tcase_add_test(t, one_waits_for_the_other);
     tcase_add_test(t, one_goes_away);
     tcase_add_test(t, one_is_suspended);

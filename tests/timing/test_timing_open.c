@@ -261,8 +261,8 @@ START_TEST(who_comes_at_once_begins_at_once)
     struct chip c;
     create(&c);
     for (unsigned mode = 0; mode < 2; mode++) {
-        struct guest g[3] = {guest(&c, WORK, 300, 0), guest(&c, WORK, 150, 1),
-                             guest(&c, WORK, 80, 0)};
+        struct guest g[3] = {guest(&c, WORK, 300, 7), guest(&c, WORK, 150, 1),
+                             guest(&c, WORK, 80, 7)};
         for (unsigned k = 0; k < 3; k++)
             g[k].d.rsrc1 |= mode << 29;
         int64_t cycles = run_closed(&c, g, 3);

@@ -292,6 +292,8 @@ rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
                          struct emu_fault *fault, struct emu_stats *stats)
 {
     const struct emu_dispatch *first = launches[0].dispatch;
+    const struct emu_inspector *inspector = first->inspector; /* it may go before all */
+    t->first = launches[0];
     rd_status st = n > 1 ? tm_several_create(t, emu, launches, n, fault)
                          : open_dispatch(t, emu, first, fault);
     bool opened = st == RD_OK;
@@ -303,8 +305,8 @@ rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
     if (st == RD_OK && (t->all->live_groups || is_left_over(t)))
         st = RD_E_TIMEOUT; /* waves that nobody will wake, or begin */
     bool only = !t->several, open = t->config.ended != NULL;
-    if (first->inspector && (fell || st == RD_E_TIMEOUT) && (only || !open))
-        (void)tm_show_fault(t, first->inspector, TM_ALL,
+    if (inspector && (fell || st == RD_E_TIMEOUT) && (only || !open))
+        (void)tm_show_fault(t, inspector, TM_ALL,
                             fell ? emu_stepper_fault(t->stepper) : NULL);
     tm_join_finish(t, st);
     struct tm_ended how = {.status = st};

@@ -150,9 +150,9 @@ void tm_join_finish(struct tm_engine *t, rd_status st)
     struct tm_several *s = t->several;
     for (unsigned k = 0; s && t->config.ended && k < s->n; k++) {
         struct tm_one *o = &s->one[k];
-        const struct emu_inspector *to = o->is.dispatch->inspector;
-        if (o->told)
+        if (o->told) /* its dispatch is nobody's any more */
             continue;
+        const struct emu_inspector *to = o->is.dispatch->inspector;
         if (o->status == RD_OK) /* waves that nobody will wake, or begin */
             o->status = st == RD_OK ? RD_E_TIMEOUT : st;
         if (to && o->status == RD_E_TIMEOUT)

@@ -272,7 +272,9 @@ rd_status tm_several_begin(struct tm_engine *t)
 /* What the only launch so far is, as one of several. */
 static struct tm_one only(const struct tm_engine *t)
 {
-    struct tm_one o = {.is = {.dispatch = t->launch.dispatch},
+    struct tm_one o = {.is = {.dispatch = t->launch.dispatch,
+                              .queue = t->first.queue,
+                              .barrier = t->first.barrier},
                        .stepper = t->stepper,
                        .launch = t->launch,
                        .need = t->need,
