@@ -246,7 +246,9 @@ static void prepare(const struct chip_run *r, struct offer *o)
     o->launch.dispatch = &o->d;
     atomic_store(&o->q->standing, false);
     atomic_store(&o->q->watch.threads, 1);
+    pthread_mutex_lock(&r->gpu->chip.lock); /* its worker looks at it */
     o->state = RUNS_NOW;
+    pthread_mutex_unlock(&r->gpu->chip.lock);
 }
 
 /* Of those that wait and may go on (any: or not) the one that is first; NULL: none. */
@@ -424,6 +426,8 @@ static void ended(void *ctx, unsigned number, const struct tm_ended *how)
     for (const struct offer *k = r->first; k; k = k->next)
         others |= k != o && k->state == RUNS_NOW;
     pthread_mutex_unlock(&gpu->chip.lock);
+    if (!o)
+        return;
     o->how = *how;
     o->told = true;
     if (tm_is_shared(r->engine)) {
