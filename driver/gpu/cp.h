@@ -128,10 +128,10 @@ struct gpu_queue {
     struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
-    uint64_t time;   /* worker only: simulated time of this queue */
     bool moved;      /* worker only: it has done something since it rested (chip.c) */
-    _Atomic uint64_t looked; /* gpu_chip.steps when it found nothing to do; 0: it did */
     _Atomic enum cp_offered offered;
+    uint64_t time;           /* worker only: simulated time of this queue */
+    _Atomic uint64_t looked; /* gpu_chip.steps when it found nothing to do; 0: it did */
     _Atomic uint64_t glanced; /* doorbell's value when it looked for more to offer */
     /* Worker only: packets that may run beside the one that does; NULL: none. */
     const struct cp_beside *beside;

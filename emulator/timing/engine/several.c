@@ -342,11 +342,12 @@ rd_status tm_several_share(struct tm_engine *t, unsigned *number)
             return RD_OK;
         }
     if (s->n == s->cap) {
-        struct tm_one *bigger = realloc(s->one, 2 * s->cap * sizeof *bigger);
+        unsigned cap = s->cap ? 2 * s->cap : 4;
+        struct tm_one *bigger = realloc(s->one, cap * sizeof *bigger);
         if (!bigger)
             return RD_E_NOMEM;
         s->one = bigger;
-        s->cap *= 2;
+        s->cap = cap;
     }
     *number = s->n++;
     s->one[*number] = (struct tm_one){.told = true};
