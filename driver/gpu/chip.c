@@ -669,7 +669,8 @@ static bool look_ahead(struct group *g, const struct emu_dispatch *first)
 {
     struct gpu_queue *q = g->q;
     struct emu_dispatch d = *first;
-    if (!q->beside || g->status != RD_OK || g->n == CP_BESIDE)
+    if (!q->beside || !atomic_load(&q->active) || g->status != RD_OK ||
+        g->n == CP_BESIDE)
         return false;
     pthread_mutex_unlock(&q->gpu->chip.lock);
     atomic_store(&q->glanced, cp_bell(q));
