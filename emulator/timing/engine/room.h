@@ -41,8 +41,7 @@ static inline bool lds_opens(const struct tm_base *b, const struct tm_simd *s,
                              struct bound *o)
 {
     *o = (struct bound){b->now, TM_S_NONE, NULL};
-    at_least(o, ring_free(&s->lds_queue, b->now, (unsigned)PARAM(b, mem_queue)),
-             TM_S_MEM_QUEUE);
+    at_least(o, s->lds_room, TM_S_MEM_QUEUE);
     at_least(o, s->port.last[TM_LDS] + 1, TM_S_PORT);
     return o->t > b->now && !s->port.clause[TM_LDS];
 }
@@ -64,6 +63,17 @@ static inline uint64_t find_no_room(const struct tm_engine *t, struct tm_turns *
         who |= UINT64_C(1) << rank;
     }
     return who;
+}
+
+/* The same for the usual case: it has had its turn and waits for room again, as the
+ * first; who is behind it finds no more than that. */
+static inline bool tm_lds_leads_on(struct tm_line *line, const struct tm_wave *w)
+{
+    struct tm_found *last = &line->found[(line->n_found - 1) % TM_FOUND];
+    if (line->first != w || !line->n_found || last->why != TM_S_MEM_QUEUE)
+        return false;
+    last->until = w->due;
+    return true;
 }
 
 /* A wave has had its turn at an LDS instruction, and with it those who are in line.

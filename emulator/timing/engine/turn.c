@@ -687,7 +687,9 @@ TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
     if (!leads)
         return st;
     uint64_t come = q->at[(uint64_t)tm_now(t) % TM_WINDOW] & q->of_simd[s->index];
-    return st == RD_OK && (line->behind | come) ? tm_lds_line_up(t, q, s, come) : st;
+    if (!(line->behind | come) || st != RD_OK || (!come && tm_lds_leads_on(line, w)))
+        return st;
+    return tm_lds_line_up(t, q, s, come);
 }
 
 /* It does not know what comes next. */

@@ -53,6 +53,7 @@ struct tm_simd {
     struct tm_ports port;
     struct tm_valu valu;
     struct tm_line *line;       /* that wait for it (engine/turns.h), or NULL */
+    int64_t lds_room;           /* when the next one has a free entry */
     struct tm_ring lds_queue;   /* issued and not accepted */
     struct tm_queue vmem_queue; /* the same */
 };

@@ -274,7 +274,8 @@ static void issue_branch(struct tm_chip *c, struct tm_wave *w, const struct tm_i
 
 /* The operation before goes later: another one, accepted in its place, takes so long on
  * the path, and so many data cycles. */
-static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
+static void put_off(const struct tm_base *b, struct tm_lds_op *o, int64_t cycles,
+                    int64_t data)
 {
     struct tm_wave *w = o->wave;
     struct tm_fifo *f = &w->counter[TM_LGKM];
@@ -287,6 +288,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
     for (unsigned k = 0; k < TM_RING; k++)
         if (q->free_at[k] == o->free)
             q->free_at[k] += cycles;
+    w->simd->lds_room = ring_room(q, (unsigned)PARAM(b, mem_queue));
     o->free += cycles;
     o->accept += cycles;
     o->done += data;
@@ -359,6 +361,7 @@ TM_HOT void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     (void)fifo_add(&w->counter[TM_LGKM], done, why, i);
     int64_t entry = accept + queue_return(b, i, passes);
     ring_add(&w->simd->lds_queue, entry);
+    w->simd->lds_room = ring_room(&w->simd->lds_queue, (unsigned)PARAM(b, mem_queue));
     w->mem.lds_accept = accept;
     if (first) {
         int64_t data = tm_max(cycles, lds->free - tm_max(accept, last->lds_free));
@@ -366,7 +369,7 @@ TM_HOT void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
         if (returns)
             data = tm_max(data, lds->back + returns - back);
         lds->back = back + data;
-        put_off(last, cycles, data);
+        put_off(b, last, cycles, data);
         lds->free = tm_max(lds->free, free_at + data);
         return;
     }

@@ -387,8 +387,7 @@ TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
         at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_out), TM_S_SALU);
     if (w->counter[TM_LGKM].n >= (unsigned)PARAM(b, counter_most))
         wait_count(b, w, i, o);
-    at_least(o, ring_free(&w->simd->lds_queue, o->t, (unsigned)PARAM(b, mem_queue)),
-             TM_S_MEM_QUEUE);
+    at_least(o, w->simd->lds_room, TM_S_MEM_QUEUE);
 }
 
 /* When may the wave issue its next instruction?
@@ -403,6 +402,15 @@ TM_HOT int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why
     struct bound o = {tm_max(b->now, w->last_issue + 1), TM_S_NONE, NULL};
     at_least(&o, w->earliest, w->earliest_why);
     at_least(&o, tm_fetch_ready(b, &w->simd->in->fetch, &w->fetch, i), TM_S_FETCH);
+    if (i->sort == TM_SORT_LDS) {
+        if (w->hints.delay_on[0] || w->hints.delay_on[1])
+            wait_delay(w, &o);
+        wait_lds(b, w, i, &o);
+        wait_port_of(b, w, TM_LDS, &o);
+        *why = o.why;
+        *from = o.from;
+        return o.t;
+    }
     bool plain = i->sort == TM_SORT_PLAIN && *w->exec;
     bool imm = !plain && (i->cls == TM_IMM || tm_skipped(w, i, o.t));
     if (imm && !w->last_imm && w->began)
@@ -415,9 +423,6 @@ TM_HOT int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why
     } else if (i->sort == TM_SORT_VALU && !imm) {
         wait_valu(b, w, i, &o);
         wait_port_of(b, w, TM_VALU, &o);
-    } else if (i->sort == TM_SORT_LDS) {
-        wait_lds(b, w, i, &o);
-        wait_port_of(b, w, TM_LDS, &o);
     } else if (i->sort == TM_SORT_WAIT) {
         wait_counters(b, w, i, &o);
     } else {
@@ -451,8 +456,7 @@ static inline void memory_again(const struct tm_base *b, struct tm_wave *w,
     if (i->cls != TM_LDS)
         queue_trim(&s->vmem_queue, b->now);
     at_least(o,
-             i->cls == TM_LDS ? ring_free(&s->lds_queue, o->t, limit)
-                              : queue_free(&s->vmem_queue, o->t, limit),
+             i->cls == TM_LDS ? s->lds_room : queue_free(&s->vmem_queue, o->t, limit),
              TM_S_MEM_QUEUE);
 }
 
@@ -482,8 +486,7 @@ static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w
 
 static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
 {
-    return ring_free(&w->simd->lds_queue, b->now, (unsigned)PARAM(b, mem_queue)) <=
-               b->now &&
+    return w->simd->lds_room <= b->now &&
            w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most) &&
            has_port(b, w, TM_LDS);
 }

@@ -74,8 +74,9 @@ TM_HOT void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
         even -= !second;
         o->half += o->full[second];
     }
-    /* What was read by now, with the VALU idle, has cost nothing. */
-    if (o->n_sends && o->send[o->first_send].half < 2 * b->now)
+    /* What was read by now, with the VALU idle, has cost nothing: there must be room,
+     * and what begins in the past has its place by what is left of others. */
+    if (o->n_sends == TM_SENDING || half < 2 * b->now)
         (void)tm_lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
     if (o->n_sends == TM_SENDING || even + odd == 0)
         return;
