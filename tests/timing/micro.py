@@ -252,6 +252,11 @@ BENCHES = [
           tolerance=5)  # the youngest wave has the LDS for itself in the end
     for s, c in ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1))
 ] + [
+    Bench("LDS store, stride %d dwords, 4 waves" % s, 4 * c, "manual 12.1: 32 banks",
+          lambda i: "ds_store_b32 v1, v%d" % (8 + i % 32) + ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
+          setup=strided(s), lds=65536, n=64, block=128, tolerance=8)
+    for s, c in ((2, 2), (8, 8), (32, 32))
+] + [
     Bench("LDS load of 16 bytes, 4 waves%s" % text, want, source,
           lambda i: "ds_load_b128 v[%d:%d], v1" % (8 + i % 16 * 4, 11 + i % 16 * 4) +
           ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
@@ -279,6 +284,12 @@ BENCHES = [
           chain=(131072, 128), trips=(96, 160), tolerance=5),
     Bench("GL2 hit, chase", 216, PUBLISHED + " for an APU: 80 ns", GLOBAL, setup=LANE0,
           chain=(2 << 20, 128), trips=(600, 800), tolerance=5),
+    Bench("GL1, 7 of 8 ways of it, chase", 135, PUBLISHED + ": 256 KiB an array", GLOBAL, setup=LANE0, chain=(224 << 10, 128),
+          trips=(168, 232), tolerance=5),
+    Bench("GL1, twice as much, chase", 216, PUBLISHED + ": 256 KiB an array; the rest from the GL2", GLOBAL, setup=LANE0,
+          chain=(512 << 10, 128), trips=(384, 512), tolerance=5),
+    Bench("GL2, 11 of 12 of it, chase", 216, PUBLISHED + ": 6 MiB", GLOBAL, setup=LANE0, chain=(5632 << 10, 128),
+          trips=(1400, 1500), tolerance=5),
     Bench("Infinity Cache, chase", 150.3, PUBLISHED + ", fabric awake", INDEXED, setup="v_mov_b32 v2, 0\n",
           chain=(8 << 20, 128), trips=(2060, 2120), unit="ns", tolerance=5),
     Bench("VRAM, chase", 234.55, PUBLISHED + ", 1 GiB", INDEXED, setup="v_mov_b32 v2, 0\n",
@@ -343,8 +354,17 @@ BENCHES = [
           "image_load v2, v1, s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_1D unorm", "vmcnt"), setup=LANE0 +
           "s_lshr_b64 s[8:9], s[4:5], 8\n\ts_or_b32 s9, s9, 0xc1400000\n\ts_mov_b32 s10, 3\n\t"
           "s_mov_b32 s11, 0x80000fac\n\ts_mov_b32 s12, 0\n\ts_mov_b32 s13, 0\n\ts_mov_b64 s[14:15], 0\n", tolerance=5),
+    Bench("code of 8 and 24 KiB, 128 bytes", 16, PUBLISHED + ": the instruction cache has 32 KiB; 16 instructions of 8 bytes",
+          lambda i: "v_add_f32_e64 v%d, v33, v50" % (8 + i % 16), n=1024, trips=(4, 12), convert=lambda x: 16 * x),
     Bench("code of 40 and 120 KiB, 128 bytes", None, "no figure published; lines from the GL2, 192 bytes ahead",
           lambda i: "v_add_f32_e64 v%d, v33, v50" % (8 + i % 16), n=5120, trips=(1, 3), convert=lambda x: 16 * x),
+    Bench("scratch store and load of it, chase", 71, "as global memory; the store does not wait", wait(
+          "scratch_store_b32 off, v2, off\n\tscratch_load_b32 v2, off, off", "vmcnt"), scratch=64, tolerance=15),
+    Bench("image store of 128 bytes, 8 waves", 2, "as global memory, which " + TRACE + " have at 63 bytes/clk of a CU", lambda i:
+          "image_store v2, v1, s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_1D unorm", setup="v_mov_b32 v1, v0\n\t"
+          "s_lshr_b64 s[8:9], s[4:5], 8\n\ts_or_b32 s9, s9, 0xc1400000\n\ts_mov_b32 s10, 0x3f\n\t"
+          "s_mov_b32 s11, 0x80000fac\n\ts_mov_b32 s12, 0\n\ts_mov_b32 s13, 0\n\ts_mov_b64 s[14:15], 0\n", block=256, tolerance=8,
+          convert=lambda x: x / 8),
     Bench("scratch load, L0 hit", 71, "as global memory", wait("scratch_load_b32 v2, off, off", "vmcnt"),
           scratch=64, tolerance=5),
 ]
