@@ -162,6 +162,8 @@ def insts(code, folder):
     for wrong in ("0", "-1", "x"):
         expect(call("run", code, "--timing", "--max-insts", wrong)[0] == 2, f"{wrong} is taken")
     expect(call("run", code, "--max-insts", "5")[0] == 2, "--max-insts without --timing")
+    for wrong in ("se=6,sa=0,wgp=0,simd=0", "se=0,sa=0,wgp=0,simd=4", "se=-1,sa=0,wgp=0,simd=0"):
+        expect(call("run", code, "--timing", "--timing-insts", wrong)[0] == 2, f"{wrong} is taken")
 
 
 def parts(code, _):

@@ -90,7 +90,8 @@ static int parse_insts(const char *text, struct tm_config *c)
     else if (strcmp(text, "none") == 0)
         c->insts = TM_INSTS_NONE;
     else if (sscanf(text, "se=%u,sa=%u,wgp=%u,simd=%u%c", &c->se, &c->sa, &c->wgp,
-                    &c->simd, &rest) == 4)
+                    &c->simd, &rest) == 4 &&
+             c->se < 6 && c->sa < 2 && c->wgp < 8 && c->simd < 4)
         c->insts = TM_INSTS_SIMD;
     else
         return cli_error(CLI_USAGE,
