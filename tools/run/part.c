@@ -142,7 +142,7 @@ static int each_part(struct run_options *o, struct emu *emu,
 {
     struct run_timing *rt = &o->timing;
     for (rt->part = 0; rt->part < rt->parts; rt->part++) {
-        struct adds a;
+        struct adds a = {0, 0};
         int status = branch(o, emu, dispatch, &a);
         if (status != CLI_OK)
             return status;

@@ -106,8 +106,9 @@ bool marks_take(struct marks *m, uint32_t word)
 
 const uint32_t *marks_grid(const struct marks *m, uint64_t groups)
 {
-    for (size_t i = m->n_grids; i-- > 0 && m->n_grids - i <= MARKS_GRIDS;) {
-        const uint32_t *g = m->grid[i % MARKS_GRIDS];
+    size_t n = m->n_grids < MARKS_GRIDS ? m->n_grids : MARKS_GRIDS;
+    for (size_t i = 1; i <= n; i++) {
+        const uint32_t *g = m->grid[(m->n_grids - i) % MARKS_GRIDS];
         uint64_t plane = (uint64_t)g[0] * g[1];
         if (plane && plane <= groups && plane * g[2] == groups)
             return g;
