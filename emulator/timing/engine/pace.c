@@ -200,7 +200,10 @@ static double waits_for_memory(const struct tm_engine *t)
 static double cold(const struct tm_engine *t)
 {
     const struct tm_memory *m = t->chip.mem;
-    double left = (double)(t->config.whole->insts - t->pace.insts);
+    double all = (double)t->config.whole->insts;
+    if (t->pace.only_left_over)
+        all *= (double)t->pace.few / (double)t->launch.n_groups;
+    double left = fmax(all - (double)t->pace.insts, 0);
     double would = t->pace.first_loads * left;
     double can = m->lines > m->n_touched ? (double)(m->lines - m->n_touched) : 0;
     if (!m->touched || would <= can)
