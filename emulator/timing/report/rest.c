@@ -174,7 +174,7 @@ static void only_few(const struct tm_engine *t, struct rest *r, uint64_t *next)
 {
     for (size_t i = 0; i < r->n; i++)
         r->place[i].n = 0;
-    for (uint64_t i = 0; i < t->pace.few; i++)
+    for (uint64_t i = 0; r->n && i < t->pace.few; i++)
         put(&r->place[i % r->n], i, t->pace.length[i]);
     for (unsigned s = 0; s < t->chip.n_ses; s++)
         next[s] = t->end_group;

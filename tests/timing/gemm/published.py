@@ -136,7 +136,8 @@ def cpu_timed(*command):
 
 def sample_row(name, guess, guess_cpu, whole, whole_cpu):
     cycles = whole["span_cycles"]
-    off, stated = (100 * x / cycles for x in (guess["span_cycles"] - cycles, guess["sample"]["span_error"]))
+    off = 100 * (guess["span_cycles"] - cycles) / cycles
+    stated = 100 * guess["sample"]["span_error"] / cycles if "sample" in guess else 0 # simulated wholly
     wrong = abs(off) > min(SAMPLE_GOAL, stated)
     print("| %s | %d | %d | %+.1f | %.1f | %.0f | %.0f |%s" % (
         name, cycles, guess["span_cycles"], off, stated, whole_cpu, guess_cpu, " *" if wrong else ""), flush=True)
@@ -166,7 +167,8 @@ def at_size(name, code, o):
     _, tile, block, scalars, _ = KERNELS[name]
     buffers, sample, more = STATES.get(name, (["buf:%d" % (SLACK + 4 * SIZE * SIZE)] * 3, "auto", []))
     command = launch(code, SIZE, tile, block, scalars, buffers)
-    return command + ["--sclk-mhz", "%g" % (1000 * o.clock), *more], ["--timing-sample", o.sample or sample]
+    command += ["--sclk-mhz", "%g" % (1000 * o.clock), "--timing-insts", "none", *more]
+    return command, ["--timing-sample", o.sample or sample]
 
 
 def row(name, t, clock):
