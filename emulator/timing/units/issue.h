@@ -280,7 +280,7 @@ TM_HOT void wait_counters(const struct tm_base *b, struct tm_wave *w,
 {
     if (i->waits & 3u || w->counter[TM_EXP].n)
         wait_any_counter(b, w, i, o);
-    else if (i->waits)
+    else if (i->waits & 4u)
         wait_counter(b, &w->counter[TM_LGKM], i->wait[2], o);
 }
 
