@@ -196,6 +196,17 @@ static void wave_gone(struct wave *w)
     w->emu->slots[w->info.slot / 64] &= ~(UINT64_C(1) << w->info.slot % 64);
 }
 
+/* Waves of a stepper that watches alone take their steps without the lock. */
+static void wave_ended(struct wave *w)
+{
+    bool locked = !observation_alone(w->observation);
+    if (!locked)
+        pthread_mutex_lock(&w->emu->observe_lock);
+    wave_gone(w);
+    if (!locked)
+        pthread_mutex_unlock(&w->emu->observe_lock);
+}
+
 void observe_group_gone(struct workgroup *g)
 {
     pthread_mutex_t *lock = &g->waves[0]->emu->observe_lock;
@@ -417,7 +428,7 @@ const struct uop *observe_finish(struct wave *w, const struct uop *at,
         copy_values(w, e->inst, ISA_OF_OUT, ob->out);
     report(ob);
     if (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT))
-        wave_gone(w);
+        wave_ended(w);
     *event = e;
     return u;
 }

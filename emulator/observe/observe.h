@@ -84,6 +84,7 @@ void observe_run(struct wave *w);
 
 /* Execute one instruction and report it.
  *
+ * Lock held, unless the stepper watches alone.
  * info   of the instruction at u
  * index  of the wave's instructions
  * Returns as a handler does. *event is NULL if the instruction must be run again.
