@@ -62,6 +62,7 @@ enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
 /* How a launch of an open run has ended. */
 struct tm_ended {
     rd_status status; /* as of tm_run */
+    bool over;        /* so is the run: none can come any more */
     struct emu_fault fault;
     struct emu_stats stats;
 };
@@ -146,7 +147,8 @@ RD_CHECKED rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
  * share a WGP.
  *
  * number  out: its number until it has ended; that with which the run began has 0
- * Returns RD_E_UNSUPPORTED if the run is not open; as tm_run if it cannot begin: then
+ * Returns RD_E_UNSUPPORTED if the run is not open, RD_E_BUSY if it is over
+ * (tm_ended.over); as tm_run if it cannot begin: then
  * nothing has changed.
  */
 RD_CHECKED rd_status tm_join(struct tm_engine *t, struct emu *emu,

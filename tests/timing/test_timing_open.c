@@ -77,6 +77,7 @@ struct guest {
     int after;              /* ... once that one has ended; -1: never mind */
     uint64_t cancel;        /* is cancelled then; 0: not */
     uint64_t stands, until; /* stands still from then on, as long; 0: does not */
+    uint64_t stops;         /* the whole run ends then; 0: goes on */
     bool joined, cancelled;
     unsigned number, told;
     struct tm_ended how;
@@ -146,6 +147,7 @@ static void join(struct party *p, unsigned k)
 static bool poll(void *ctx, uint64_t cycles)
 {
     struct party *p = ctx;
+    bool goes_on = true;
     for (unsigned k = 1; k < p->n; k++)
         if (!p->guest[k].joined && p->guest[k].after < 0 && cycles >= p->guest[k].at)
             join(p, k);
@@ -158,8 +160,9 @@ static bool poll(void *ctx, uint64_t cycles)
         }
         if (g->joined && g->stands && !g->told)
             tm_hold(p->t, g->number, cycles >= g->stands && cycles < g->until);
+        goes_on = goes_on && !(g->stops && cycles >= g->stops);
     }
-    return true;
+    return goes_on;
 }
 
 static void ended(void *ctx, unsigned number, const struct tm_ended *how)
@@ -175,7 +178,7 @@ static void ended(void *ctx, unsigned number, const struct tm_ended *how)
     g->how = *how;
     tm_launch_seen(p->t, number, &g->seen);
     for (unsigned k = 1; k < p->n; k++)
-        if (!p->guest[k].joined && p->guest[k].after == (int)who)
+        if (!p->guest[k].joined && p->guest[k].after == (int)who && !how->over)
             join(p, k);
 }
 
@@ -200,8 +203,10 @@ static int64_t run(struct chip *c, struct guest *guests, unsigned n, rd_status e
     ck_assert_int_eq(st, expected);
     int64_t cycles = (int64_t)tm_span_cycles(p.t);
     ck_assert_int_eq(tm_is_shared(p.t), n > 1);
+    ck_assert_int_eq(tm_join(p.t, c->emu, &guests[0].launch, &guests[0].number, &fault),
+                     RD_E_BUSY);
     for (unsigned k = 0; k < n; k++)
-        ck_assert_uint_eq(guests[k].told, 1);
+        ck_assert_uint_eq(guests[k].told, guests[k].joined);
     ck_assert_uint_lt(p.most, 8);
     tm_destroy(p.t);
     return cycles;
@@ -407,6 +412,26 @@ START_TEST(one_stands_still)
 }
 END_TEST
 
+/* Of those that the run's end ends, each is told that none can come any more. */
+START_TEST(the_end_lets_nobody_in)
+{
+    struct chip c;
+    create(&c);
+    struct guest g[4] = {guest(&c, ENDLESS, 50, 0), guest(&c, WORK, 10, 1),
+                         guest(&c, ENDLESS, 50, 2), guest(&c, WORK, 10, 3)};
+    g[0].stops = 20000;
+    g[3].after = 0; /* which ends when the run does */
+    (void)run(&c, g, 4, RD_E_TIMEOUT);
+    check_whole(&g[1]);
+    ck_assert(!g[1].how.over && !g[3].joined);
+    for (unsigned k = 0; k < 4; k += 2) {
+        ck_assert(g[k].how.over);
+        ck_assert_int_eq(g[k].how.status, RD_E_TIMEOUT);
+    }
+    destroy(&c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timing_open");
@@ -419,6 +444,7 @@ int main(void)
     tcase_add_test(tests, a_fault_is_one_launchs);
     tcase_add_test(tests, one_is_cancelled);
     tcase_add_test(tests, one_stands_still);
+    tcase_add_test(tests, the_end_lets_nobody_in);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

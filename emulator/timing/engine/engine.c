@@ -308,8 +308,9 @@ rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
     if (inspector && (fell || st == RD_E_TIMEOUT) && (only || !open))
         (void)tm_show_fault(t, inspector, TM_ALL,
                             fell ? emu_stepper_fault(t->stepper) : NULL);
+    t->over = true;
     tm_join_finish(t, st);
-    struct tm_ended how = {.status = st};
+    struct tm_ended how = {.status = st, .over = true};
     close_dispatches(t, open ? &how.stats : stats);
     if (open && only) {
         if (fault)

@@ -165,7 +165,7 @@ struct tm_engine {
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
-    bool began;                 /* the run */
+    bool began, over;           /* the run */
     struct tm_launch first;     /* with which it begins */
     struct tm_several *several; /* launches that share the chip (several.h); or NULL */
     int64_t asked;              /* end of the last window: when memory was asked */

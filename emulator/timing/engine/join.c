@@ -15,6 +15,8 @@ rd_status tm_join(struct tm_engine *t, struct emu *emu, const struct tm_launch *
 {
     if (!t->config.ended)
         return RD_E_UNSUPPORTED;
+    if (t->over)
+        return RD_E_BUSY;
     rd_status st = tm_several_share(t, number);
     if (st == RD_OK)
         st = tm_several_add(t, emu, launch, *number, fault);
@@ -137,7 +139,7 @@ void tm_join_tell(struct tm_engine *t, struct tm_one *o)
 {
     if (!t->config.ended || o->told)
         return;
-    struct tm_ended how = {.status = o->status};
+    struct tm_ended how = {.status = o->status, .over = t->over};
     if (o->status == RD_E_FAULT)
         how.fault = *emu_stepper_fault(o->stepper);
     emu_stepper_rest(o->stepper, &how.stats);
