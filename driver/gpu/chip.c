@@ -366,18 +366,23 @@ static void say(struct chip_run *r, bool all)
     pthread_mutex_unlock(&r->gpu->chip.lock);
 }
 
-/* The run stands still if all have to, or one is to be looked at. */
+/* The run stands still if all have to, until others come, or one is to be looked at. */
 static void stand(struct chip_run *r)
 {
     struct orders_seen s = look(r, true);
-    if (has_to_stand(&s)) {
-        uint64_t paused = gpu_clock(r->gpu);
+    uint64_t paused = gpu_clock(r->gpu);
+    if (has_to_stand(&s))
         say(r, true);
-        while (has_to_stand(&s)) {
-            nap(STAND_NS);
-            s = look(r, false);
+    while (has_to_stand(&s)) {
+        nap(STAND_NS);
+        uint64_t now = gpu_clock(r->gpu);
+        r->start += now - paused;
+        paused = now;
+        if (!s.shown && first_of(r, false)) {
+            settle(r);
+            join_all(r);
         }
-        r->start += gpu_clock(r->gpu) - paused;
+        s = look(r, false);
     }
     say(r, false);
 }
@@ -443,7 +448,7 @@ static void ended(void *ctx, unsigned number, const struct tm_ended *how)
         o->end = r->start + o->ticks;
     }
     o->end = o->end > o->start ? o->end : o->start;
-    r->closing = !others;
+    r->closing = how->over || !others;
     if (r->closing) /* who waits for it may take the memory away */
         return;
     finish(r, o);
@@ -664,7 +669,8 @@ static void take(struct group *g, struct offer *o)
     pthread_mutex_lock(&chip->lock);
 }
 
-/* chip.lock held, and released meanwhile. Is there a packet that goes beside them? */
+/* chip.lock held, and released meanwhile. Was there a packet that goes beside them?
+ * Then others may have ended. */
 static bool look_ahead(struct group *g, const struct emu_dispatch *first)
 {
     struct gpu_queue *q = g->q;
@@ -681,7 +687,7 @@ static bool look_ahead(struct group *g, const struct emu_dispatch *first)
         return false;
     cp_chip_moves(q);
     g->status = add(g, &d, now > q->time ? now : q->time);
-    return g->status == RD_OK;
+    return true;
 }
 
 /* chip.lock held. Until something may have happened. */

@@ -344,6 +344,16 @@ START_TEST(one_goes_away)
 }
 END_TEST
 
+static void suspend(const struct mock_queue *q, bool suspended)
+{
+    struct kfd_ioctl_update_queue_args u = {.queue_id = q->id,
+                                            .ring_base_address = (uintptr_t)q->ring,
+                                            .ring_size = 4096,
+                                            .queue_percentage = suspended ? 0 : 100,
+                                            .queue_priority = PRIORITY};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+}
+
 START_TEST(one_is_suspended)
 {
     struct mock_queue q[2];
@@ -353,21 +363,41 @@ START_TEST(one_is_suspended)
     put(&q[1], SPIN, 1, AQL_BARRIER, &signals(1)[0]);
     ck_assert(counts_at(0) && counts_at(1));
     for (unsigned k = 0; k < 2; k++) {
-        struct kfd_ioctl_update_queue_args u = {.queue_id = q[k].id,
-                                                .ring_base_address =
-                                                    (uintptr_t)q[k].ring,
-                                                .ring_size = 4096,
-                                                .queue_priority = PRIORITY};
-        ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+        suspend(&q[k], true);
         ck_assert(counts_at(!k) && !counts_at(k));
-        u.queue_percentage = 100;
-        ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+        suspend(&q[k], false);
         ck_assert(counts_at(!k));
         ck_assert(counts_at(k));
     }
     end_spin();
     ck_assert(is_done(&signals(0)[0]));
     ck_assert(is_done(&signals(1)[0]));
+    destroy(q, 2);
+}
+END_TEST
+
+/* While the only one that runs stands still, others come, go on and go away. */
+START_TEST(others_come_while_one_is_suspended)
+{
+    struct mock_queue q[3];
+    clear();
+    create(q, 3);
+    put(&q[0], SPIN, 1, AQL_BARRIER, &signals(0)[0]);
+    ck_assert(counts_at(0));
+    suspend(&q[0], true);
+    ck_assert(!counts_at(0));
+    put(&q[1], WORK, 40, AQL_BARRIER, &signals(1)[0]);
+    put(&q[1], WORK, 10, AQL_BARRIER, &signals(1)[1]);
+    ck_assert(is_done(&signals(1)[0]));
+    ck_assert(is_done(&signals(1)[1]));
+    put(&q[2], SPIN, 1, AQL_BARRIER, &signals(2)[0]);
+    ck_assert(counts_at(2) && !counts_at(0));
+    mock_queue_destroy(&q[2]);
+    ck_assert(!counts_at(0));
+    suspend(&q[0], false);
+    ck_assert(counts_at(0));
+    end_spin();
+    ck_assert(is_done(&signals(0)[0]));
     destroy(q, 2);
 }
 END_TEST
@@ -414,6 +444,7 @@ int main(void)
     tcase_add_test(t, one_waits_for_the_other);
     tcase_add_test(t, one_goes_away);
     tcase_add_test(t, one_is_suspended);
+    tcase_add_test(t, others_come_while_one_is_suspended);
     tcase_add_test(t, one_faults);
     suite_add_tcase(s, t);
     int status = suite_run_here(s);
