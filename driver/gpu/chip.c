@@ -12,9 +12,9 @@
  * begins where the run is by then. Once nothing is left the run has ended, and the next
  * one meets cold caches.
  *
- * Must not know packets. Rules: chip.lock is taken last but for the clock's and
- * a queue's; an offer
- * is its worker's until it is in a run, and again once it has ended.
+ * Must not know packets, nor when the program and its queues rest (rest.c). Rules:
+ * chip.lock is taken last but for the clock's and a queue's; an offer is its worker's
+ * until it is in a run, and again once it has ended.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,16 +30,11 @@
 #include "look.h"
 #include "timing.h"
 
-#define NAME       "rdna3 chip"
-#define RUNS       16u           /* at once: priorities, address spaces, masks */
-#define NAP_NS     20000         /* while queues are at work */
-#define QUIET_NS   200000        /* between looks whether the program sleeps, */
-#define QUIET      3u            /* so many in a row */
-#define PROGRAM_NS 5000000ull    /* it is waited for so long at most, */
-#define BUDGET_NS  3000000000ull /* and in all so long */
-#define QUEUES_NS  200000000ull  /* queues at work are */
-#define STAND_NS   200000
-#define RING_NS    200000 /* between looks at a queue's ring while its dispatch runs */
+#define NAME     "rdna3 chip"
+#define RUNS     16u /* at once: priorities, address spaces, masks */
+#define NAP_NS   20000
+#define STAND_NS 200000
+#define RING_NS  200000 /* between looks at a queue's ring while its dispatch runs */
 
 enum state { WAITS, RUNS_NOW, ENDED };
 
@@ -81,13 +76,6 @@ struct chip_run {
 
 static struct chip_run *_Atomic runs[RUNS]; /* of this process: for signal handlers */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 static void nap(long ns)
 {
     const struct timespec t = {0, ns};
@@ -101,80 +89,10 @@ void gpu_chip_init(struct gpu_chip *chip)
     atomic_store(&chip->steps, 1);
 }
 
-/* ---- queues at rest ---- */
-
-static struct gpu_chip *chip_of(struct gpu_queue *q)
-{
-    return q->gpu->clock.simulated ? &q->gpu->chip : NULL;
-}
-
-void cp_chip_moves(struct gpu_queue *q)
-{
-    q->moved = true;
-    atomic_store_explicit(&q->looked, 0, memory_order_relaxed);
-}
-
-void cp_chip_rests(struct gpu_queue *q)
-{
-    struct gpu_chip *chip = chip_of(q);
-    if (chip && q->moved)
-        atomic_fetch_add(&chip->steps, 1);
-    q->moved = false;
-}
-
-uint64_t cp_chip_steps(struct gpu_queue *q)
-{
-    struct gpu_chip *chip = chip_of(q);
-    return chip ? atomic_load(&chip->steps) : 0;
-}
-
-void cp_chip_found_nothing(struct gpu_queue *q, uint64_t steps)
-{
-    atomic_store(&q->looked, steps);
-}
-
-static bool is_compute(const struct gpu_queue *q)
-{
-    return q->config.kind == GPU_QUEUE_AQL || q->config.kind == GPU_QUEUE_PM4;
-}
-
-/* It has nothing to do, or waits for what others, who have not moved since, are to do.
- */
-static bool rests(const struct gpu_queue *q, uint64_t steps)
-{
-    return q->config.kind == GPU_QUEUE_FRAMES || !atomic_load(&q->active) ||
-           atomic_load(&q->halted) || atomic_load(&q->offered) == CP_OFFERED ||
-           (atomic_load(&q->offered) == CP_OFFERED_LOOKS &&
-            cp_bell(q) == atomic_load(&q->glanced)) ||
-           atomic_load(&q->looked) == steps ||
-           (atomic_load(&q->pace) == CP_RESTING &&
-            cp_bell(q) == atomic_load(&q->taken));
-}
-
-/* Do all? several: could any but one of them run kernels? Who has the lock may wait for
- * this thread. */
-static bool all_rest(struct gpu *gpu, bool *several)
-{
-    bool all = true;
-    unsigned compute = 0;
-    *several = true;
-    if (pthread_mutex_trylock(&gpu->queue_lock) != 0)
-        return false;
-    uint64_t steps = atomic_load(&gpu->chip.steps);
-    for (unsigned i = 0; i < GPU_MAX_QUEUES; i++) {
-        const struct gpu_queue *q = gpu->queues[i];
-        compute += q && is_compute(q);
-        all = all && (!q || rests(q, steps));
-    }
-    all = all && atomic_load(&gpu->chip.steps) == steps;
-    pthread_mutex_unlock(&gpu->queue_lock);
-    *several = compute > 1;
-    return all;
-}
-
 /* Is there an order that the run has to obey? */
-static bool is_ordered(struct chip_run *r)
+static bool is_ordered(void *ctx)
 {
+    struct chip_run *r = ctx;
     bool any = false;
     pthread_mutex_lock(&r->gpu->chip.lock);
     for (const struct offer *o = r->first; o; o = o->next) {
@@ -189,27 +107,7 @@ static bool is_ordered(struct chip_run *r)
 /* Let everything come that comes at this moment of the model's time. */
 static void settle(struct chip_run *r)
 {
-    struct gpu *gpu = r->gpu;
-    uint64_t start = now_ns(), rested = 0; /* since when, or 0 */
-    unsigned quiet = 0;
-    bool several;
-    while (now_ns() - start < QUEUES_NS && !is_ordered(r)) {
-        gpu_look_at_bells(gpu);
-        bool rest = all_rest(gpu, &several);
-        uint64_t now = now_ns();
-        if (!rest) {
-            rested = quiet = 0;
-            nap(NAP_NS);
-            continue;
-        }
-        rested = rested ? rested : now;
-        quiet = gpu_program_runs() ? 0 : quiet + 1;
-        if (gpu->host.board || !several || quiet >= QUIET ||
-            now - rested > PROGRAM_NS || gpu->chip.lingered_ns > BUDGET_NS)
-            break;
-        nap(QUIET_NS);
-        gpu->chip.lingered_ns += now_ns() - now;
-    }
+    gpu_chip_settle(r->gpu, is_ordered, r);
 }
 
 /* ---- offers ---- */
