@@ -84,6 +84,12 @@ void emu_stepper_rest(struct emu_stepper *s, struct emu_stats *stats)
     s->counts = NULL;
     if (stats && !s->rests)
         dispatch_add_stats(dp, stats);
+    if (!s->rests) {
+        s->launch = dp->observation->launch;
+        observation_end(dp->observation,
+                        dp->fault.kind == EMU_FAULT_NONE ? RD_OK : RD_E_FAULT);
+        dp->observation = NULL;
+    }
     s->rests = true;
 }
 
@@ -93,8 +99,6 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
         return;
     struct dispatch *dp = &s->dp;
     emu_stepper_rest(s, stats);
-    observation_end(dp->observation,
-                    dp->fault.kind == EMU_FAULT_NONE ? RD_OK : RD_E_FAULT);
     dispatch_finish(dp);
     for (unsigned i = 0; i < s->n_parts; i++)
         free(s->part[i]);
@@ -105,7 +109,7 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
 
 const struct emu_launch *emu_stepper_launch(const struct emu_stepper *s)
 {
-    return &s->dp.observation->launch;
+    return s->rests ? &s->launch : &s->dp.observation->launch;
 }
 
 const struct emu_fault *emu_stepper_fault(const struct emu_stepper *s)

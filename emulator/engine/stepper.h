@@ -26,7 +26,8 @@ struct emu_stepper {
     struct resident *live, *idle;
     struct op_counts *counts; /* or NULL */
     bool tolerant, alone;     /* alone: nobody watches but its caller */
-    bool rests;               /* emu_stepper_rest */
+    bool rests;               /* emu_stepper_rest: has no observation any more */
+    struct emu_launch launch; /* then */
     struct order order;
     struct observation **part; /* of a divided one: what its waves' events go to */
     unsigned n_parts;

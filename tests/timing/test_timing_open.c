@@ -67,6 +67,8 @@ static const uint32_t code[KINDS][64] = {
 struct chip {
     uint8_t *page; /* code, then data */
     struct emu *emu;
+    bool watched;      /* by an observer */
+    unsigned finished; /* observers have been told so of as many launches */
 };
 
 /* A launch, and what became of it. */
@@ -89,10 +91,13 @@ struct party {
     struct tm_engine *t;
     struct guest *guest;
     unsigned n, most; /* most: the highest number that any had */
+    unsigned told;
 };
 
 static void create(struct chip *c)
 {
+    c->watched = false;
+    c->finished = 0;
     c->page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                    -1, 0);
     ck_assert_ptr_ne(c->page, MAP_FAILED);
@@ -176,6 +181,8 @@ static void ended(void *ctx, unsigned number, const struct tm_ended *how)
     struct guest *g = &p->guest[who];
     g->told++;
     g->how = *how;
+    p->told++;
+    ck_assert(!p->chip->watched || p->chip->finished == p->told);
     tm_launch_seen(p->t, number, &g->seen);
     for (unsigned k = 1; k < p->n; k++)
         if (!p->guest[k].joined && p->guest[k].after == (int)who && !how->over)
@@ -412,6 +419,34 @@ START_TEST(one_stands_still)
 }
 END_TEST
 
+static void finished(void *ctx, const struct emu_launch *launch, rd_status status)
+{
+    struct chip *c = ctx;
+    ck_assert_int_eq(status, RD_OK);
+    ck_assert_uint_eq(launch->n_groups, 8);
+    c->finished++;
+}
+
+/* What they are watched by is let go of as they end, not with the run. */
+START_TEST(who_has_ended_is_let_go_of)
+{
+    struct chip c;
+    create(&c);
+    const struct emu_observer watch = {.ctx = &c, .dispatch_end = finished};
+    struct guest g[20];
+    for (unsigned k = 0; k < 20; k++) {
+        g[k] = guest(&c, WORK, 8, k);
+        g[k].after = k > 1 ? (int)k - 2 : -1;
+    }
+    c.watched = true;
+    ck_assert_int_eq(emu_add_observer(c.emu, &watch), RD_OK);
+    (void)run(&c, g, 20, RD_OK);
+    ck_assert_uint_eq(c.finished, 20);
+    emu_remove_observer(c.emu, &c);
+    destroy(&c);
+}
+END_TEST
+
 /* Of those that the run's end ends, each is told that none can come any more. */
 START_TEST(the_end_lets_nobody_in)
 {
@@ -444,6 +479,7 @@ int main(void)
     tcase_add_test(tests, a_fault_is_one_launchs);
     tcase_add_test(tests, one_is_cancelled);
     tcase_add_test(tests, one_stands_still);
+    tcase_add_test(tests, who_has_ended_is_let_go_of);
     tcase_add_test(tests, the_end_lets_nobody_in);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -54,7 +54,7 @@ RD_CHECKED rd_status emu_stepper_create(struct emu *emu,
 void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats);
 
 /* The same, but that its instructions, its launch and its fault stay until it is
- * destroyed, which then adds nothing more. */
+ * destroyed, which then adds nothing more. Observers are told of its end now. */
 void emu_stepper_rest(struct emu_stepper *s, struct emu_stats *stats);
 
 const struct emu_launch *emu_stepper_launch(const struct emu_stepper *s);
