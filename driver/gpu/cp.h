@@ -82,14 +82,14 @@ struct cp_beside {
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
+    unsigned space; /* worker only: where its packets find memory */
     struct gpu_queue_config config;
     enum cp_result (*step)(struct gpu_queue *q);
     volatile uint64_t *doorbell;
     uint64_t rptr;     /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
     uint64_t behind;   /* the same, behind the packet that the worker is in */
     uint64_t skip;     /* dwords behind it that a condition leaves out */
-    unsigned space;    /* worker only: where its packets find memory */
-    struct vm_tlb tlb; /* worker only, of that */
+    struct vm_tlb tlb; /* worker only, of its space */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
     _Atomic uint32_t cu_mask_bits;  /* of cu_mask that count; 0: all CUs */
     uint32_t engine_mask[BOARD_SE]; /* a board's, */
@@ -116,19 +116,19 @@ struct gpu_queue {
     _Atomic bool showing;   /* told to show its waves */
     _Atomic bool saving;    /* ... to save them before it stands still */
     _Atomic bool savable;   /* they have a handler that can */
+    _Atomic bool excepted;  /* the trap handler has reported an exception */
     struct gpu_traps traps; /* worker only: of the dispatch that runs */
     struct emu_context context; /* the same */
     struct cp_save save;
-    _Atomic bool excepted;   /* the trap handler has reported an exception */
     _Atomic uint64_t lds_pc; /* of the access beyond the LDS that was told last */
     uint64_t dispatches;     /* worker only: number of the one that runs, from 1 */
     uint32_t saved_waves;    /* inside the kernel when it was suspended */
-    bool competes;           /* worker writes, with priority.lock */
     uint32_t priority;       /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
+    bool competes;   /* worker writes, with priority.lock */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
-    bool moved;      /* worker only: it has done something since it rested (chip.c) */
+    bool moved;      /* worker only: it has done something since it rested (rest.c) */
     _Atomic enum cp_offered offered;
     uint64_t time;           /* worker only: simulated time of this queue */
     _Atomic uint64_t looked; /* gpu_chip.steps when it found nothing to do; 0: it did */
