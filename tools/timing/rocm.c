@@ -197,8 +197,8 @@ static int read_entry(const struct entry *e, struct rocm_files *files, void **da
 static int take(const struct entry *e, const struct entry *before, unsigned process,
                 struct sqtt_file *out, struct rocm_files *files)
 {
-    void *data;
-    size_t bytes;
+    void *data = NULL;
+    size_t bytes = 0;
     if (e->is_trace && e->se >= CAPTURE_SES)
         return cli_error(CLI_FAILED, "'%s': a gfx1100 has %d shader engines", e->path,
                          CAPTURE_SES);
