@@ -172,9 +172,11 @@ def main():
         print("%-18s %s |           %s" % ("mean", show(base.values()), show(left.values())))
     failed = [m for m, least in LEAST.items() if mean(left.values(), m) < least]
     failed += [m for m, most in MOST.items() if mean(left.values(), m) > most]
+    if by_rules: # the limits are of cases left out with their numbers alone
+        return 0
     if failed:
         print("FAILED:", " ".join(failed))
-    return 1 if failed and not by_rules else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
